@@ -38,7 +38,7 @@ struct FlagValue {
 };
 
 struct Flags {
-    FlagValue mode, order, bind, window, report;
+    FlagValue mode{}, order{}, bind{}, window{}, report{};
 };
 
 struct Effective {

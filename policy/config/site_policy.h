@@ -25,14 +25,14 @@ struct Located {
 };
 
 // A set of settings, as in [defaults], in a rule's `set` and in a [policy.NAME]. What is not set is left to the
-// layer below.
+// layer below. (The empty braces here and below let designated initializers leave members out.)
 struct Layer {
-    std::optional<Located<Mode>> mode;       // of a job that asks for nothing
-    std::optional<Located<Mode>> flag_mode;  // of a job with a bare --paced-fabric
-    std::optional<Located<Order>> order;
-    std::optional<Located<Bind>> bind;
-    std::optional<Located<Window>> window;
-    std::optional<Located<Report>> report;
+    std::optional<Located<Mode>> mode{};       // of a job that asks for nothing
+    std::optional<Located<Mode>> flag_mode{};  // of a job with a bare --paced-fabric
+    std::optional<Located<Order>> order{};
+    std::optional<Located<Bind>> bind{};
+    std::optional<Located<Window>> window{};
+    std::optional<Located<Report>> report{};
 };
 
 // What holds where nobody says anything. A job that asks for nothing is left alone. The rank order needs to be told
@@ -61,28 +61,28 @@ struct Limits {
 
 // What is known of the job; rules match on it. Empty or 0: unknown, matches no rule that asks for it.
 struct JobFacts {
-    std::string partition, account, qos, user;
+    std::string partition{}, account{}, qos{}, user{};
     int nodes = 0;
 };
 
 // Empty and 0 mean "any". A list matches if one of its names does.
 struct Match {
-    std::vector<std::string> partition, account, qos, user;
+    std::vector<std::string> partition{}, account{}, qos{}, user{};
     int min_nodes = 0;
     int max_nodes = 0;
 };
 
 // Every rule that matches applies, in the order of the file: of two that set the same thing the later one wins.
 struct Rule {
-    Location where;
-    Match match;
-    Layer set;
+    Location where{};
+    Match match{};
+    Layer set{};
 };
 
 struct NamedPolicy {
     std::string name;
-    Location where;
-    Layer set;
+    Location where{};
+    Layer set{};
 };
 
 struct SitePolicy {
