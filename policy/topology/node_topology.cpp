@@ -78,6 +78,12 @@ NicClass class_of(NicKind kind) {
     return kind == NicKind::roce ? NicClass::roce_ethernet : NicClass::fabric;
 }
 
+LinkState state_of_ports(const std::vector<NicPort>& ports) {
+    const auto has = [&](LinkState state) { return std::any_of(ports.begin(), ports.end(), [=](const NicPort& port) { return port.state == state; }); };
+    if (has(LinkState::up)) return LinkState::up;
+    return ports.empty() || has(LinkState::unknown) ? LinkState::unknown : LinkState::down;
+}
+
 std::string label(const Nic& nic) {
     if (!nic.name.empty()) return nic.name;
     return nic.place.pci ? to_string(*nic.place.pci) : "?";
@@ -92,14 +98,18 @@ Relation relation_between(const NodeTopology& node, GpuIndex gpu_index, NicIndex
     return Relation::sys;
 }
 
-void locate_places(NodeTopology& node) {
-    if (node.packages.empty()) node.packages.push_back({0, node.cpus});
+void locate_pus(NodeTopology& node) {
     const auto numa_of = holder_of_each_cpu(node.numa_nodes);
     const auto package_of = holder_of_each_cpu(node.packages);
     for (Pu& pu : node.pus) {
         pu.numa = numa_of(pu.cpu);
         pu.package = package_of(pu.cpu);
     }
+}
+
+void locate_places(NodeTopology& node) {
+    if (node.packages.empty()) node.packages.push_back({0, node.cpus});
+    locate_pus(node);
     const auto locate = [&](Place& place) {
         place.numa = holder_of(node.numa_nodes, place.local_cpus);
         place.package = holder_of(node.packages, place.local_cpus);

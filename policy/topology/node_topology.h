@@ -100,13 +100,17 @@ std::string_view to_string(LinkState state);
 std::optional<NicKind> parse_nic_kind(std::string_view text);
 std::optional<LinkState> parse_link_state(std::string_view text);
 NicClass class_of(NicKind kind);
+// up if one port is; down if all are; unknown without ports.
+LinkState state_of_ports(const std::vector<NicPort>& ports);
 
 // The name to print: "mlx5_0", or the PCI address where there is none.
 std::string label(const Nic& nic);
 
 Relation relation_between(const NodeTopology& node, GpuIndex gpu, NicIndex nic);
 
-// Fills numa and package of a place from its local_cpus, and of every PU; a node without packages gets one.
+// Fills numa and package of every PU from the NUMA nodes and packages.
+void locate_pus(NodeTopology& node);
+// The same for every device, from its local_cpus. A node without packages gets one.
 void locate_places(NodeTopology& node);
 // By PCI address, those without one behind, in the order in which they came.
 void sort_devices(NodeTopology& node);
