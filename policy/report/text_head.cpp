@@ -59,8 +59,8 @@ void add_fabric(Block& block, const FabricView& fabric) {
     if (!fabric.unknown.empty())
         block.add({}, "no leaf is known for " + shortened(compress_hosts(fabric.unknown), 60));
     if (fabric.leaves.size() > 1) {
-        std::string ring = "a ring over the ranks steps from leaf to leaf " + count_of(fabric.crossings, "time");
-        if (fabric.crossings <= fabric.crossings_least) ring += "; no order of these nodes needs fewer";
+        std::string ring = "a ring over the ranks changes leaves " + count_of(fabric.crossings, "time");
+        if (fabric.crossings <= fabric.crossings_least) ring += ", the fewest possible";
         else ring += "; the best order of these nodes needs " + std::to_string(fabric.crossings_least);
         block.add({}, ring);
     }
