@@ -38,7 +38,7 @@ Verdict verdict_on(const Matching& matching, const Collective& collective, doubl
 
 }  // namespace
 
-Lateness judge(const Matching& matching, double iteration_ns, double elapsed_ns) {
+Lateness judge(const Matching& matching, double iteration_ns, const std::vector<double>& elapsed_ns) {
     const double on_time_limit_ns = std::max(static_cast<double>(on_time_ns), on_time_share * iteration_ns);
     Lateness lateness;
     lateness.verdicts.reserve(matching.collectives.size());
@@ -69,9 +69,11 @@ Lateness judge(const Matching& matching, double iteration_ns, double elapsed_ns)
         last.cost_ns += static_cast<double>(collective.last_arrival_ns - collective.before_last_ns);
     }
 
-    for (const Lateness::Rank& rank : lateness.ranks)
+    for (std::size_t p = 0; p < lateness.ranks.size(); ++p) {
+        const Lateness::Rank& rank = lateness.ranks[p];
         lateness.persistent.push_back(rank.lateness_share() > persistent_lateness_share && rank.last_share() >= persistent_last_share &&
-                                      rank.last >= persistent_last_min && rank.cost_ns >= persistent_cost_share * elapsed_ns);
+                                      rank.last >= persistent_last_min && rank.cost_ns >= persistent_cost_share * elapsed_ns[p]);
+    }
     return lateness;
 }
 

@@ -49,7 +49,7 @@ struct Lateness {
     std::vector<bool> persistent;   // by participant: a persistent straggler
 };
 
-// iteration_ns: 0 where no iterations are known. elapsed_ns: of the mean participant.
-Lateness judge(const Matching& matching, double iteration_ns, double elapsed_ns);
+// iteration_ns: 0 where no iterations are known. elapsed_ns: by participant, the time that its kept collectives stand for.
+Lateness judge(const Matching& matching, double iteration_ns, const std::vector<double>& elapsed_ns);
 
 }  // namespace paced::report

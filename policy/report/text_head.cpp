@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The head of the job log: what was decided, and from what.
 #include <algorithm>
+#include <utility>
 
 #include "policy/base/text.h"
 #include "policy/report/ranges.h"
@@ -126,9 +127,18 @@ Table table_of(const NodePlan& plan) {
     return table;
 }
 
+// GPUs with the same reasons share a line.
 void add_reasons(Block& block, const NodePlan& plan) {
-    for (const Binding& binding : plan.bindings)
-        if (!binding.reasons.empty()) block.add("reason", "GPU " + std::to_string(binding.gpu) + ": " + join(binding.reasons, "; "));
+    std::vector<std::pair<std::string, std::vector<int>>> reasons;
+    for (const Binding& binding : plan.bindings) {
+        if (binding.reasons.empty()) continue;
+        const std::string text = join(binding.reasons, "; ");
+        const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == text; });
+        if (known != reasons.end()) known->second.push_back(binding.gpu);
+        else reasons.push_back({text, {binding.gpu}});
+    }
+    for (const auto& [text, gpus] : reasons)
+        block.add("reason", (gpus.size() == 1 ? "GPU " : "GPUs ") + compress_numbers(gpus) + ": " + text);
 }
 
 void add_nodes(Block& block, std::vector<const NodePlan*> nodes, Level level) {

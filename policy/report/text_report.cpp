@@ -193,6 +193,13 @@ void add_coverage(Block& block, const Report& report, Level level) {
 
 std::vector<std::string> report_lines(const Report& report, Level level, const std::string& json_path) {
     if (level == Level::none) return {};
+    if (report.ranks.empty()) {
+        std::string head = "paced-fabric: ";
+        if (!report.job.id.empty()) head += "job " + report.job.id + (report.job.step.empty() ? "" : "." + report.job.step) + ": ";
+        Block block(head + "nothing was recorded: no task has used MPI collectives through a library that is known here");
+        for (const std::string& warning : report.warnings) block.add("warning", warning);
+        return block.take();
+    }
     Block block(head_of(report));
     add_iterations(block, report.iterations);
     add_stragglers(block, report);
