@@ -23,7 +23,6 @@ take_down() {
   end_process guard || return 1
   # One file system: were anything still mounted below, it is not ours to delete.
   rm -rf --one-file-system -- "$state"
-  rmdir -- "$state_base" 2>/dev/null || true
 }
 
 cluster_down() {

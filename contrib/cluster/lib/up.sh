@@ -78,6 +78,7 @@ close_descriptors() {
 
 start_guard() {
   [[ -n $owner ]] || return 0
+  echo "$owner" >"$state/owner"
   (
     close_descriptors
     cd /
@@ -121,7 +122,7 @@ cluster_up() {
   start_guard
   # In the background and waited for, so that Ctrl-C ends `up` at once and not after the step.
   nsenter -t "$(process_of holder)" -m -n -u -i -p -- setsid --wait "$inside/tool/inside/build" \
-    </dev/null >"$state/log/up.log" 2>&1 {lock}>&- &
+    </dev/null >"$state/log/up.log" 2>&1 {lock}>&- {never}>&- &
   builder=$!
   wait "$builder" || rc=$?
   builder=
