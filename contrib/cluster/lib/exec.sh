@@ -5,7 +5,7 @@ source "$tool/lib/share.sh"
 
 # Flags that exec and submit share; sets `name`, `user`, `rest`.
 parse_enter_options() {
-  name=default user= rest=() shares=()
+  name=default user='' rest=() shares=()
   while (($#)); do
     case $1 in
       --name) need_value "$@" && name=$2 && shift 2 ;;
@@ -87,7 +87,7 @@ enter() {
   # of a terminal reaches both; then CMD alone decides what to do about it.
   if has_terminal && ! ignored INT; then
     trap '' INT QUIT
-    as_user+=(--pdeathsig TERM -- env --default-signal=INT,QUIT)
+    as_user+=(--pdeathsig TERM -- env '--default-signal=INT,QUIT')
   else
     as_user+=(--pdeathsig TERM --)
   fi
