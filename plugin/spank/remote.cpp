@@ -158,7 +158,7 @@ void user_init(spank_t spank) noexcept {
     const char* const failure = ask_helper(spank, words);
     if (failure != nullptr) {
         tell("%s; this node's part of the step runs as it would without the plugin", failure);
-        state.inert = true;
+        state.active = false;
         return;
     }
     AnswerLine line;
