@@ -78,16 +78,17 @@ void add_rdma_ports(Nic& nic, const path& device) {
 }
 
 // An interface without RDMA ports: its own state and speed. With them, IP's state says nothing of RDMA's.
-void add_netdevs(Nic& nic, const path& device) {
-    const auto names = entries(device / "net");
-    if (names.empty()) return;
-    nic.netdevs = names;
-    if (nic.name.empty()) nic.name = names.front();
+void add_netdevs(Nic& nic, const path& root, const path& device) {
+    // Not beside the PCI device are the interfaces of virtio cards; hwloc has found those.
+    if (auto names = entries(device / "net"); !names.empty()) nic.netdevs = std::move(names);
+    if (nic.name.empty() && !nic.netdevs.empty()) nic.name = nic.netdevs.front();
     if (!nic.ports.empty()) return;
     std::vector<NicPort> interfaces;
-    for (const std::string& name : names) {
-        const auto speed = parse_integer(read_value(device / "net" / name / "speed"));  // -1 or an error where the link is down
-        interfaces.push_back({1, parse_operstate(read_value(device / "net" / name / "operstate")), speed && *speed > 0 && *speed < 100'000'000 ? static_cast<std::uint32_t>(*speed) : 0});
+    for (const std::string& name : nic.netdevs) {
+        const path interface = root / "sys/class/net" / name;
+        const auto speed = parse_integer(read_value(interface / "speed"));  // -1 or an error where the link is down
+        const bool known = speed && *speed > 0 && *speed < 100'000'000;
+        interfaces.push_back({1, parse_operstate(read_value(interface / "operstate")), known ? static_cast<std::uint32_t>(*speed) : 0});
     }
     nic.state = state_of_ports(interfaces);
     for (const NicPort& each : interfaces) nic.rate_mbps = std::max(nic.rate_mbps, each.rate_mbps);
@@ -113,7 +114,7 @@ void add_sysfs_facts(NodeTopology& node, const std::string& root) {
         if (!nic.place.pci) continue;
         const path device = devices / to_string(*nic.place.pci);
         add_rdma_ports(nic, device);
-        add_netdevs(nic, device);
+        add_netdevs(nic, root, device);
         std::error_code error;
         const path parent = std::filesystem::read_symlink(device / "physfn", error);
         if (!error) nic.virtual_function_of = parse_pci_address(parent.filename().string());
