@@ -41,7 +41,7 @@ void add_policy(Block& block, const PolicyValues& policy, Level level) {
     if (!parts.empty()) block.add("policy", join(parts, ", "));
     for (const std::string& note : policy.notes) block.add("note", note);
     if (policy.mode.value == "pace" && policy.mode_run == "observe")
-        block.add("note", "pace observes for now: collectives are recorded, none is delayed");
+        block.add("note", "pace observes for now: collectives are recorded; nothing is delayed, bound or reordered");
 }
 
 void add_fabric(Block& block, const FabricView& fabric) {
@@ -179,6 +179,12 @@ std::vector<std::string> head_lines(const JobPlan& plan, Level level) {
     add_notes(block, plan.kept, plan.notes);
     for (const std::string& note : plan.node.notes) block.add("note", note);
     return block.take();
+}
+
+std::string node_line(const NodePlan& node) {
+    std::string line = "paced-fabric: " + title_of(node.node, node);
+    for (const std::string& note : node.notes) line += "; " + note;
+    return line;
 }
 
 std::vector<std::string> head_lines(const Report& report, Level level) {
