@@ -108,11 +108,13 @@ between() {
   run_in ctl srun -N8 sh -c 'touch "seen by $(hostname)"'
   [[ $(find . -name 'seen by n*' | wc -l) -eq 8 ]]
   [[ $(run_in n7 pwd) == "$programs" ]]
-  # a folder that was deleted and made again, itself or one above it
+}
+
+@test "a folder that was deleted and made again, or one above it, is seen anew" {
   for path in again/below again again/below; do
-    rm -rf again
-    mkdir -p "$path"
-    cd "$path"
+    rm -rf "$BATS_TEST_TMPDIR/again"
+    mkdir -p "$BATS_TEST_TMPDIR/$path"
+    cd "$BATS_TEST_TMPDIR/$path"
     run_in n7 touch "made on n7"
     [[ -e "made on n7" ]]
     cd "$programs"

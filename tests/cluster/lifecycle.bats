@@ -20,8 +20,10 @@ not() { ! "$@"; }
   namespaces=$(namespaces_of one)
   [[ $(wc -l <<<"$namespaces") -ge 20 ]] # holder, ctl, 4 nodes; five kinds each
   [[ -n $(leftovers one "$namespaces") ]] # or this test could not fail
+  read -r holder _ <"$(state_of one)/pids/holder"
   begin=$SECONDS
   cluster_down one
+  run ! grep '^State:.[^ZX]' "/proc/$holder/status" # at once, not some time later
   ((SECONDS - begin < 10))
   assert_nothing_left one "$namespaces"
   cluster_down one

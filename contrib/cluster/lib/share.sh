@@ -28,7 +28,7 @@ share_now() {
     [[ $node != holder && $node != guard ]] || continue
     pid=$(process_of "$node") || continue # a crashed node has no view
     [[ ! $path -ef /proc/$pid/root$path ]] || continue
-    nsenter -t "$pid" -m -- "$inside/tool/inside/share" "$path" || fail "cannot show $path on $node"
+    nsenter -t "$pid" -m -p -- "$inside/tool/inside/share" "$path" || fail "cannot show $path on $node"
   done
   exec {lock}>&-
 }
