@@ -45,6 +45,9 @@ ${gres:+GresTypes=gpu}
 # a job that lost its node ends; run again in silence it would hide the loss
 JobRequeue=0
 ReturnToService=2
+# Where TreeWidth (default 50) is more than a step's nodes, the tree fence of Slurm 22.05's PMIx waits for nobody on
+# other nodes, and now and then a rank is sent to before it is ready for it, and crashes in MPI_Init.
+TreeWidth=2
 KillWait=2
 MessageTimeout=20
 InactiveLimit=0
