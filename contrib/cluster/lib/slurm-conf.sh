@@ -94,8 +94,8 @@ write_configuration() {
   gres_conf >"$state/gres.conf"
   topology_conf >"$state/topology.conf"
   hosts_file >"$state/hosts"
-  # With the default ring fence about one PMIx start in ten hangs.
-  echo "PMIxCollFence=tree" >"$state/mpi.conf"
+  # With ring fences about one PMIx start in ten hangs, with direct connections one in a hundred.
+  printf 'PMIxCollFence=tree\nPMIxDirectConn=false\n' >"$state/mpi.conf"
   # MPICH's traffic on the fabric; a file, because UCX_NET_DEVICES in the environment would look like the user's own
   printf 'UCX_TLS=tcp,self\nUCX_NET_DEVICES=fab0\n' >"$state/ucx/ucx.conf"
   for ((i = 1; i <= nodes; i++)); do mkdir "$state/spool/n$i"; done
