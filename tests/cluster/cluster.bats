@@ -110,10 +110,10 @@ between() {
 
 @test "each node has its own /tmp, /dev/shm, /run and network" {
   for folder in /tmp /dev/shm /run; do
-    run_in n1 touch "$folder/mine"
-    run_in n1 test -e "$folder/mine"
-    run ! run_in n2 test -e "$folder/mine"
-    [[ ! -e $folder/mine ]]
+    run_in n1 touch "$folder/mine.$$"
+    run_in n1 test -e "$folder/mine.$$"
+    run ! run_in n2 test -e "$folder/mine.$$"
+    [[ ! -e $folder/mine.$$ ]]
   done
   [[ $(run_in n2 ls /sys/class/net | xargs) == "eth0 fab0 lo" ]]
   [[ $(run_in n2 pgrep -c slurmd) == 1 ]]
