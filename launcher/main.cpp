@@ -18,7 +18,9 @@ int main(int argc, char** argv) {
     program.formatter(help_formatter());
 
     Chosen chosen;
+    add_topo(program, chosen);
     add_policy(program, chosen);
+    add_report(program, chosen);
     add_run(program, chosen, std::move(command));
 
     try {

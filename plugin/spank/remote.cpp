@@ -68,11 +68,20 @@ std::uint32_t count_nodes(spank_t spank) noexcept {
     return nodes == 0 ? 1 : nodes;
 }
 
+bool launches_ranks_itself(spank_t spank) noexcept {
+    int count = 0;
+    char** arguments = nullptr;
+    const bool known = spank_get_item(spank, S_JOB_ARGV, &count, &arguments) == ESPANK_SUCCESS && count > 0 && arguments != nullptr;
+    if (!known || !is_launcher_daemon(arguments[0])) return false;
+    slurm_debug("paced-fabric: %s launches the ranks itself; this step is left alone", arguments[0]);
+    return true;
+}
+
 bool fill_environment(spank_t spank, HelperEnvironment& environment) noexcept {
     char** job_environment = nullptr;
     if (spank_get_item(spank, S_JOB_ENV, &job_environment) == ESPANK_SUCCESS) environment.take_from(job_environment);
     const Arguments& arguments = state.arguments;
-    Path library, probe, key;
+    Path library, probe, key, preload;
     find_library(library);
     find_program("paced-fabric-probe", probe);
     if (!job_variable(spank, carried_key, key) || !is_key(key.view())) key.clear();
@@ -94,6 +103,8 @@ bool fill_environment(spank_t spank, HelperEnvironment& environment) noexcept {
     environment.set_number("LOCAL_TASKS", step.local_tasks);
     environment.set_number("TASKS", step.tasks);
     environment.set("KEY", key.view());
+    // The helper itself must not run under it.
+    if (job_variable(spank, "LD_PRELOAD", preload)) environment.set("USER_PRELOAD", preload.view());
     return environment.complete();
 }
 
@@ -135,7 +146,7 @@ void init_post_opt(spank_t spank) noexcept {
     const auto from_job = [spank](const char* name, Path& text) noexcept { return job_variable(spank, name, text); };
     step.wanted = what_is_wanted(state.flags, exists(state.arguments.config.c_str()), from_job);
     if (step.wanted == Wanted::no) return;
-    if (!find_user(spank, step.user)) {
+    if (launches_ranks_itself(spank) || !find_user(spank, step.user)) {
         step.wanted = Wanted::no;
         return;
     }

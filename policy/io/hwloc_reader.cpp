@@ -55,14 +55,17 @@ public:
     HwlocEnvironment& operator=(const HwlocEnvironment&) = delete;
     ~HwlocEnvironment() {
         for (std::size_t i = 0; i < names.size(); ++i) {
-            if (saved_[i]) setenv(names[i], saved_[i]->c_str(), 1);
-            else unsetenv(names[i]);
+            if (saved_[i])
+                setenv(names[i], saved_[i]->c_str(), 1);
+            else
+                unsetenv(names[i]);
         }
     }
 
 private:
-    static constexpr std::array names{"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_THISSYSTEM", "HWLOC_COMPONENTS",
-                                      "HWLOC_PLUGINS_PATH", "HWLOC_PLUGINS_BLACKLIST", "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_ALLOW"};
+    static constexpr std::array names{"HWLOC_XMLFILE",           "HWLOC_SYNTHETIC",  "HWLOC_FSROOT",       "HWLOC_CPUID_PATH",
+                                      "HWLOC_THISSYSTEM",        "HWLOC_COMPONENTS", "HWLOC_PLUGINS_PATH", "HWLOC_PLUGINS_BLACKLIST",
+                                      "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_ALLOW"};
     std::vector<std::optional<std::string>> saved_;
 };
 
@@ -76,7 +79,8 @@ std::string hwloc_version() {
 Result<topology::NodeTopology> read_this_machine(const LiveOptions& options) {
     const HwlocEnvironment environment(options.with_plugins);
     const Handle handle = new_topology();
-    if (!handle || hwloc_topology_load(handle.get()) != 0) return fail(std::string("hwloc cannot read this machine: ") + std::strerror(errno));
+    if (!handle || hwloc_topology_load(handle.get()) != 0)
+        return fail(std::string("hwloc cannot read this machine: ") + std::strerror(errno));
     topology::NodeTopology node = walk_hwloc(handle.get());
     add_sysfs_facts(node, "/");
     node.origin = "this machine";
@@ -89,7 +93,8 @@ std::optional<topology::NodeTopology> parse_hwloc_xml(const std::string& text, c
     const HwlocEnvironment environment(false);
     const Handle handle = new_topology();
     // The size counts the closing NUL.
-    if (!handle || hwloc_topology_set_xmlbuffer(handle.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 || hwloc_topology_load(handle.get()) != 0) {
+    if (!handle || hwloc_topology_set_xmlbuffer(handle.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
+        hwloc_topology_load(handle.get()) != 0) {
         diagnostics.error({file, 0, 0}, hwloc_version() + " cannot load this XML")
             .hints.push_back("`lstopo -i " + file + "` with HWLOC_XML_VERBOSE=1 says more");
         return std::nullopt;

@@ -43,7 +43,8 @@ void for_each_os_device(hwloc_obj_t device, Visit visit) {
 void walk_cpus(hwloc_topology_t topology, NodeTopology& node) {
     node.cpus = to_cpu_set(hwloc_topology_get_topology_cpuset(topology));
     int cores = 0;
-    std::vector<int> core_of(static_cast<std::size_t>(std::max(0, hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(topology)) + 1)), -1);
+    std::vector<int> core_of(static_cast<std::size_t>(std::max(0, hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(topology)) + 1)),
+                             -1);
     for_each(topology, HWLOC_OBJ_CORE, [&](hwloc_obj_t core) {
         for (int cpu : to_cpu_set(core->cpuset).members()) core_of[static_cast<std::size_t>(cpu)] = cores;
         ++cores;
@@ -59,7 +60,8 @@ void walk_cpus(hwloc_topology_t topology, NodeTopology& node) {
     });
     for_each(topology, HWLOC_OBJ_PACKAGE, [&](hwloc_obj_t package) {
         // hwloc says -1 where the system gives no number
-        const int number = package->os_index == HWLOC_UNKNOWN_INDEX ? static_cast<int>(node.packages.size()) : static_cast<int>(package->os_index);
+        const int number =
+            package->os_index == HWLOC_UNKNOWN_INDEX ? static_cast<int>(node.packages.size()) : static_cast<int>(package->os_index);
         node.packages.push_back({number, to_cpu_set(package->cpuset)});
     });
     const auto by_number = [](const auto& a, const auto& b) { return a.number < b.number; };
@@ -110,7 +112,9 @@ std::string gpu_name(hwloc_obj_t device) {
 }
 
 // An InfiniBand hardware address has 20 bytes, as text 59 characters.
-bool has_infiniband_address(hwloc_obj_t netdev) { return info(netdev, "Address").size() == 59; }
+bool has_infiniband_address(hwloc_obj_t netdev) {
+    return info(netdev, "Address").size() == 59;
+}
 
 // "Port1State=4" and so on; 4 is ACTIVE. Down, initialising and armed links carry nothing.
 std::vector<NicPort> ports_of(hwloc_obj_t rdma_device) {

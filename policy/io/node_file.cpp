@@ -22,11 +22,14 @@ NodeFormat recognise_node_format(std::string_view text) {
     const std::string_view start = trim(text.substr(0, 1 << 16));
     if (start.starts_with('{')) return NodeFormat::snapshot;
     if (start.starts_with('<')) {
-        if (start.find("<system") != std::string_view::npos && start.find("<topology") == std::string_view::npos) return NodeFormat::nccl_xml;
+        if (start.find("<system") != std::string_view::npos && start.find("<topology") == std::string_view::npos)
+            return NodeFormat::nccl_xml;
         return NodeFormat::hwloc_xml;  // or some other XML, which its reader will refuse
     }
     // The head line of `nvidia-smi topo -m` names the devices, "GPU0  GPU1 ... NIC0 ... CPU Affinity".
-    if (start.find("GPU0") != std::string_view::npos && (start.find("CPU Affinity") != std::string_view::npos || start.find("Legend:") != std::string_view::npos)) return NodeFormat::nvidia_smi;
+    if (start.find("GPU0") != std::string_view::npos &&
+        (start.find("CPU Affinity") != std::string_view::npos || start.find("Legend:") != std::string_view::npos))
+        return NodeFormat::nvidia_smi;
     return NodeFormat::unknown;
 }
 
@@ -41,16 +44,23 @@ std::optional<topology::NodeTopology> read_node_file(const std::string& path, Di
         return std::nullopt;
     }
     switch (recognise_node_format(*text)) {
-        case NodeFormat::hwloc_xml: return parse_hwloc_xml(*text, path, diagnostics);
+        case NodeFormat::hwloc_xml:
+            return parse_hwloc_xml(*text, path, diagnostics);
         case NodeFormat::snapshot: {
             auto node = read_snapshot(*text);
             if (node) return std::move(*node);
             refuse(path, "not a usable snapshot: " + node.error().message, diagnostics);
             break;
         }
-        case NodeFormat::nccl_xml: refuse(path, "an NCCL topology XML, which is not read yet", diagnostics); break;
-        case NodeFormat::nvidia_smi: refuse(path, "output of `nvidia-smi topo -m`, which is not read yet", diagnostics); break;
-        case NodeFormat::unknown: refuse(path, "not a format that describes a node", diagnostics); break;
+        case NodeFormat::nccl_xml:
+            refuse(path, "an NCCL topology XML, which is not read yet", diagnostics);
+            break;
+        case NodeFormat::nvidia_smi:
+            refuse(path, "output of `nvidia-smi topo -m`, which is not read yet", diagnostics);
+            break;
+        case NodeFormat::unknown:
+            refuse(path, "not a format that describes a node", diagnostics);
+            break;
     }
     return std::nullopt;
 }

@@ -17,8 +17,12 @@ struct LogicalLine {
     std::vector<Position> places;  // one more than text has characters
 };
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_key(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
+bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+bool is_key(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
 
 class LineReader {
 public:
@@ -41,8 +45,10 @@ public:
                 comment = false;
                 continue;
             }
-            if (c == '\\' && !comment && position_ + 1 < text_.size() && text_[position_ + 1] == '#') step();  // "\#" is a plain '#'
-            else if (c == '#') comment = true;
+            if (c == '\\' && !comment && position_ + 1 < text_.size() && text_[position_ + 1] == '#')
+                step();  // "\#" is a plain '#'
+            else if (c == '#')
+                comment = true;
             if (!comment) {
                 line.text += text_[position_];
                 line.places.push_back(here_);
@@ -76,7 +82,8 @@ private:
 
 class PairReader {
 public:
-    PairReader(const LogicalLine& line, const std::string& file, Diagnostics& diagnostics) : line_(line), text_(line.text), file_(file), diagnostics_(diagnostics) {}
+    PairReader(const LogicalLine& line, const std::string& file, Diagnostics& diagnostics)
+        : line_(line), text_(line.text), file_(file), diagnostics_(diagnostics) {}
 
     // The pairs before the first mistake.
     SlurmConfLine run() {
@@ -155,7 +162,9 @@ std::vector<SlurmConfLine> parse_slurm_conf(std::string_view text, const std::st
 }
 
 bool same_key(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y)); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+        return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+    });
 }
 
 }  // namespace paced::io

@@ -76,7 +76,9 @@ std::uint64_t count_in(const json& value, const char* key, std::uint64_t most) {
     return value.get<std::uint64_t>();
 }
 
-int number_in(const json& value, const char* key) { return static_cast<int>(count_in(value, key, 0x7fffffff)); }
+int number_in(const json& value, const char* key) {
+    return static_cast<int>(count_in(value, key, 0x7fffffff));
+}
 
 std::optional<int> optional_number(const json& object, const char* key) {
     const json& value = member(object, key);
@@ -107,10 +109,14 @@ Place place_in(const json& object) {
     return place;
 }
 
-Gpu gpu_in(const json& object) { return {place_in(object), text_of(object, "name"), text_of(object, "vendor")}; }
+Gpu gpu_in(const json& object) {
+    return {place_in(object), text_of(object, "name"), text_of(object, "vendor")};
+}
 
 NicPort port_in(const json& triple) {
-    const auto state = triple.is_array() && triple.size() == 3 && triple[1].is_string() ? parse_link_state(triple[1].get_ref<const std::string&>()) : std::nullopt;
+    const auto state = triple.is_array() && triple.size() == 3 && triple[1].is_string()
+                           ? parse_link_state(triple[1].get_ref<const std::string&>())
+                           : std::nullopt;
     if (!state) throw Wrong{"'ports' does not hold [number, state, rate]"};
     return {number_in(triple[0], "ports"), *state, static_cast<std::uint32_t>(count_in(triple[2], "ports", 0xffffffff))};
 }
@@ -142,7 +148,8 @@ void read_pus(const json& object, NodeTopology& node) {
     if (cores.size() != static_cast<std::size_t>(node.cpus.count())) throw Wrong{"'cores' does not name one core for each of 'cpus'"};
     node.pus.reserve(cores.size());
     auto core = cores.begin();
-    for (int cpu = node.cpus.first(); cpu >= 0; cpu = node.cpus.next(cpu)) node.pus.push_back({.cpu = cpu, .core = number_in(*core++, "cores")});
+    for (int cpu = node.cpus.first(); cpu >= 0; cpu = node.cpus.next(cpu))
+        node.pus.push_back({.cpu = cpu, .core = number_in(*core++, "cores")});
 }
 
 NodeTopology node_in(const json& object) {
@@ -153,8 +160,10 @@ NodeTopology node_in(const json& object) {
     node.machine = text_of(object, "machine");
     read_pus(object, node);
     for (const json& numa : array_of(object, "numa_nodes"))
-        node.numa_nodes.push_back({number_in(member(numa, "number"), "number"), cpus_of(numa, "cpus"), count_in(member(numa, "memory_bytes"), "memory_bytes", ~std::uint64_t{0})});
-    for (const json& package : array_of(object, "packages")) node.packages.push_back({number_in(member(package, "number"), "number"), cpus_of(package, "cpus")});
+        node.numa_nodes.push_back({number_in(member(numa, "number"), "number"), cpus_of(numa, "cpus"),
+                                   count_in(member(numa, "memory_bytes"), "memory_bytes", ~std::uint64_t{0})});
+    for (const json& package : array_of(object, "packages"))
+        node.packages.push_back({number_in(member(package, "number"), "number"), cpus_of(package, "cpus")});
     locate_pus(node);
     for (const json& gpu : array_of(object, "gpus")) node.gpus.push_back(gpu_in(gpu));
     for (const json& nic : array_of(object, "nics")) node.nics.push_back(nic_in(nic));
@@ -178,7 +187,8 @@ void append_lines(std::string& text, const char* key, const json& entries) {
 std::string write_snapshot(const NodeTopology& node) {
     json cores = json::array(), numa_nodes = json::array(), packages = json::array(), gpus = json::array(), nics = json::array();
     for (const Pu& pu : node.pus) cores.push_back(pu.core);
-    for (const NumaNode& numa : node.numa_nodes) numa_nodes.push_back({{"number", numa.number}, {"cpus", to_string(numa.cpus)}, {"memory_bytes", numa.memory_bytes}});
+    for (const NumaNode& numa : node.numa_nodes)
+        numa_nodes.push_back({{"number", numa.number}, {"cpus", to_string(numa.cpus)}, {"memory_bytes", numa.memory_bytes}});
     for (const Package& package : node.packages) packages.push_back({{"number", package.number}, {"cpus", to_string(package.cpus)}});
     for (const Gpu& gpu : node.gpus) gpus.push_back(to_json(gpu));
     for (const Nic& nic : node.nics) nics.push_back(to_json(nic));

@@ -27,7 +27,8 @@ std::string read_value(const path& file) {
 std::vector<std::string> entries(const path& folder) {
     std::vector<std::string> names;
     std::error_code error;
-    for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) names.push_back(each->path().filename().string());
+    for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error))
+        names.push_back(each->path().filename().string());
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -36,7 +37,9 @@ std::vector<std::string> entries(const path& folder) {
 std::uint32_t parse_rate_mbps(std::string_view text) {
     double gigabits = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gigabits);
-    if (error != std::errc{} || !std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)).starts_with(" Gb/sec") || gigabits < 0 || gigabits > 1e6) return 0;
+    if (error != std::errc{} || !std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)).starts_with(" Gb/sec") ||
+        gigabits < 0 || gigabits > 1e6)
+        return 0;
     return static_cast<std::uint32_t>(gigabits * 1000);
 }
 
@@ -74,7 +77,8 @@ void add_rdma_ports(Nic& nic, const path& device) {
     nic.state = state_of_ports(nic.ports);
     for (const NicPort& port : nic.ports) nic.rate_mbps = std::max(nic.rate_mbps, port.rate_mbps);
     // The PCI class of a card that can be both does not tell which it is set to.
-    if (infiniband && (nic.kind == NicKind::infiniband || nic.kind == NicKind::roce || nic.kind == NicKind::ethernet)) nic.kind = *infiniband ? NicKind::infiniband : NicKind::roce;
+    if (infiniband && (nic.kind == NicKind::infiniband || nic.kind == NicKind::roce || nic.kind == NicKind::ethernet))
+        nic.kind = *infiniband ? NicKind::infiniband : NicKind::roce;
 }
 
 // An interface without RDMA ports: its own state and speed. With them, IP's state says nothing of RDMA's.

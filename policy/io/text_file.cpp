@@ -12,7 +12,9 @@ namespace paced::io {
 
 namespace {
 
-tl::unexpected<Error> cannot_read(const std::string& path, const std::string& why) { return fail("cannot read " + path + ": " + why); }
+tl::unexpected<Error> cannot_read(const std::string& path, const std::string& why) {
+    return fail("cannot read " + path + ": " + why);
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ Result<std::string> read_text_file(const std::string& path, std::size_t most_byt
     if (fstat(descriptor, &status) != 0) return cannot_read(path, std::strerror(errno));
     if (S_ISDIR(status.st_mode)) return cannot_read(path, std::strerror(EISDIR));
     if (!S_ISREG(status.st_mode)) return cannot_read(path, "it is not a regular file");
-    if (static_cast<std::size_t>(status.st_size) > most_bytes) return cannot_read(path, "it is larger than " + std::to_string(most_bytes >> 20) + " MiB");
+    if (static_cast<std::size_t>(status.st_size) > most_bytes)
+        return cannot_read(path, "it is larger than " + std::to_string(most_bytes >> 20) + " MiB");
 
     // Files of /sys say 4096 bytes and hold fewer; files of /proc say 0 and hold more.
     std::string text(static_cast<std::size_t>(status.st_size) + 1, '\0');

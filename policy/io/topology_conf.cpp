@@ -24,7 +24,9 @@ constexpr std::array<std::string_view, 3> switch_keys{"Nodes", "Switches", "Link
 constexpr std::array<std::string_view, 1> block_keys{"Nodes"};
 
 // The part of a list's element before its numbers: "dgx-n" of "dgx-n[001-016]" and of "dgx-n7".
-std::string_view prefix_of(std::string_view element) { return element.substr(0, std::min(element.find('['), element.find_last_not_of("0123456789") + 1)); }
+std::string_view prefix_of(std::string_view element) {
+    return element.substr(0, std::min(element.find('['), element.find_last_not_of("0123456789") + 1));
+}
 
 // Splits at the commas outside brackets.
 std::vector<std::string_view> elements_of(std::string_view list) {
@@ -57,7 +59,8 @@ public:
             } else if (same_key(head.key, "Include")) {
                 include(head, file, depth);
             } else if (!same_key(head.key, "BlockSizes") && !same_key(head.key, "BlockLevels")) {  // how Slurm groups blocks: not ours
-                refuse_key(head, file, "a line of topology.conf starts with SwitchName= or BlockName=, not with '" + head.key + "'", line_keys);
+                refuse_key(head, file, "a line of topology.conf starts with SwitchName= or BlockName=, not with '" + head.key + "'",
+                           line_keys);
             }
         }
     }
@@ -73,7 +76,9 @@ public:
     }
 
 private:
-    static Location key_place(const SlurmConfPair& pair, const std::string& file) { return {file, pair.key_position.line, pair.key_position.column}; }
+    static Location key_place(const SlurmConfPair& pair, const std::string& file) {
+        return {file, pair.key_position.line, pair.key_position.column};
+    }
     static Location value_place(const SlurmConfPair& pair, const std::string& file, std::size_t position = 0) {
         return {file, pair.value_positions[position].line, pair.value_positions[position].column};
     }
@@ -96,7 +101,9 @@ private:
             const std::string_view prefix = prefix_of(elements[i]), before = prefix_of(elements[i - 1]);
             if (prefix.size() >= before.size() || !before.ends_with(prefix)) continue;
             if (prefix.empty() && elements[i].find('[') == std::string_view::npos) continue;
-            diagnostics_.warning(value_place(pair, file, static_cast<std::size_t>(elements[i].data() - pair.value.data())), "'" + std::string(elements[i]) + "' lacks the prefix of '" + std::string(elements[i - 1]) + "' before it")
+            diagnostics_
+                .warning(value_place(pair, file, static_cast<std::size_t>(elements[i].data() - pair.value.data())),
+                         "'" + std::string(elements[i]) + "' lacks the prefix of '" + std::string(elements[i - 1]) + "' before it")
                 .hints.push_back("did you mean '" + std::string(before) + std::string(elements[i].substr(prefix.size())) + "'?");
         }
     }
@@ -128,19 +135,23 @@ private:
             }
         }
         if (std::find(seen.begin(), seen.end(), "Nodes") == seen.end() && std::find(seen.begin(), seen.end(), "Switches") == seen.end())
-            diagnostics_.warning(key_place(head, file), std::string(is_block ? "block" : "switch") + " '" + head.value + "' has neither nodes nor switches");
+            diagnostics_.warning(key_place(head, file),
+                                 std::string(is_block ? "block" : "switch") + " '" + head.value + "' has neither nodes nor switches");
         builder_.add_switch(head.value, std::move(hosts), std::move(children), value_place(head, file));
     }
 
     void include(const SlurmConfPair& pair, const std::string& file, int depth) {
         if (depth == deepest_include) {
-            diagnostics_.error(value_place(pair, file), "includes are nested more than " + std::to_string(deepest_include) + " deep; does a file include itself?");
+            diagnostics_.error(value_place(pair, file),
+                               "includes are nested more than " + std::to_string(deepest_include) + " deep; does a file include itself?");
             return;
         }
         const std::string path = (std::filesystem::path(file).parent_path() / pair.value).string();
         const auto text = read_text_file(path);
-        if (text) read(*text, path, depth + 1);
-        else diagnostics_.error(value_place(pair, file), text.error().message);
+        if (text)
+            read(*text, path, depth + 1);
+        else
+            diagnostics_.error(value_place(pair, file), text.error().message);
     }
 
     Diagnostics& diagnostics_;

@@ -116,13 +116,15 @@ std::optional<std::string> check_hwloc_xml(std::string_view text, const std::str
     while (const auto tag = scanner.next()) {
         if (!version) {
             if (tag->name != "topology") {
-                diagnostics.error(scanner.place(file, tag->position), "not an hwloc XML: its first element is <" + std::string(tag->name) + ">, not <topology>");
+                diagnostics.error(scanner.place(file, tag->position),
+                                  "not an hwloc XML: its first element is <" + std::string(tag->name) + ">, not <topology>");
                 return std::nullopt;
             }
             version = attribute(tag->attributes, "version").value_or("1");
             const auto major = parse_integer(std::string_view(*version).substr(0, version->find('.')));
             if (!major || *major < 1 || *major > 2) {
-                diagnostics.error(scanner.place(file, tag->position), "hwloc XML of version " + *version + ": hwloc 2 reads versions 1 and 2 only")
+                diagnostics
+                    .error(scanner.place(file, tag->position), "hwloc XML of version " + *version + ": hwloc 2 reads versions 1 and 2 only")
                     .hints.push_back("on the machine that wrote it, `lstopo --export-xml-flags v2 FILE.xml` writes version 2");
                 return std::nullopt;
             }
@@ -130,7 +132,9 @@ std::optional<std::string> check_hwloc_xml(std::string_view text, const std::str
         if (tag->closes) {
             if (open.empty() || open.back().name != tag->name) {
                 auto& error = diagnostics.error(scanner.place(file, tag->position), "</" + std::string(tag->name) + "> closes nothing");
-                if (!open.empty()) error.hints.push_back("<" + std::string(open.back().name) + "> of line " + std::to_string(scanner.place(file, open.back().position).line) + " is still open");
+                if (!open.empty())
+                    error.hints.push_back("<" + std::string(open.back().name) + "> of line " +
+                                          std::to_string(scanner.place(file, open.back().position).line) + " is still open");
                 return std::nullopt;
             }
             open.pop_back();
@@ -142,7 +146,8 @@ std::optional<std::string> check_hwloc_xml(std::string_view text, const std::str
     if (scanner.broken()) {
         diagnostics.error(scanner.place(file, *scanner.broken()), "this tag is not closed; is the file cut off?");
     } else if (!open.empty()) {
-        diagnostics.error(scanner.place(file, open.back().position), "<" + std::string(open.back().name) + "> is not closed; is the file cut off?");
+        diagnostics.error(scanner.place(file, open.back().position),
+                          "<" + std::string(open.back().name) + "> is not closed; is the file cut off?");
     } else {
         diagnostics.error({file, 0, 0}, "not an hwloc XML: it holds no <topology> element");
     }

@@ -31,7 +31,7 @@ std::vector<std::size_t> balance(const std::vector<std::vector<std::size_t>>& ch
         for (std::size_t slot : reached)
             if (load[slot] < load[best]) best = slot;
         ++load[best];
-        for (std::size_t slot = best, taker;; ) {
+        for (std::size_t slot = best, taker;;) {
             taker = came_by[slot];
             std::swap(slot, slot_of[taker]);
             if (taker == newcomer) break;

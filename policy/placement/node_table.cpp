@@ -19,7 +19,9 @@ std::string labels(const NodeTopology& node, const std::vector<NicIndex>& nics) 
     return join(names, ", ");
 }
 
-bool is_down(const NodeTopology& node, NicIndex nic) { return node.nic(nic).state == LinkState::down; }
+bool is_down(const NodeTopology& node, NicIndex nic) {
+    return node.nic(nic).state == LinkState::down;
+}
 
 // The NICs of the best class that the node has, without virtual functions of cards that are there themselves.
 std::vector<NicIndex> nics_of_best_class(const NodeTopology& node) {
@@ -27,7 +29,8 @@ std::vector<NicIndex> nics_of_best_class(const NodeTopology& node) {
     for (std::size_t i = 0; i < node.nics.size(); ++i) {
         const Nic& nic = node.nics[i];
         const auto& parent = nic.virtual_function_of;
-        if (parent && std::any_of(node.nics.begin(), node.nics.end(), [&](const Nic& other) { return other.place.pci == parent; })) continue;
+        if (parent && std::any_of(node.nics.begin(), node.nics.end(), [&](const Nic& other) { return other.place.pci == parent; }))
+            continue;
         if (!nics.empty()) {
             const NicClass best = class_of(node.nic(nics.front()).kind);
             if (class_of(nic.kind) > best) continue;
@@ -76,7 +79,8 @@ void explain_nic(const NodeTopology& node, GpuRow& row) {
     if (row.candidates.size() == 1) {
         row.reasons.push_back(name + " is the nearest " + kind + distance);
     } else {
-        row.reasons.push_back(name + " is one of " + std::to_string(row.candidates.size()) + " nearest " + kind + "s" + distance + ", taken for balance");
+        row.reasons.push_back(name + " is one of " + std::to_string(row.candidates.size()) + " nearest " + kind + "s" + distance +
+                              ", taken for balance");
     }
     std::vector<NicIndex> down;
     for (NicIndex nic : row.candidates)
@@ -100,7 +104,8 @@ NodeTable node_table(const NodeTopology& node, const std::optional<CpuSet>& allo
         row.gpu = static_cast<GpuIndex>(i);
         choose_candidates(node, nics, row);
         choose_cpus(node.gpus[i], usable, row);
-        row.nic_down = !row.candidates.empty() && std::all_of(row.candidates.begin(), row.candidates.end(), [&](NicIndex nic) { return is_down(node, nic); });
+        row.nic_down = !row.candidates.empty() &&
+                       std::all_of(row.candidates.begin(), row.candidates.end(), [&](NicIndex nic) { return is_down(node, nic); });
         auto& slots = choices.emplace_back();
         for (NicIndex nic : row.candidates)
             if (row.nic_down || !is_down(node, nic)) slots.push_back(to_index(nic));
@@ -114,7 +119,9 @@ NodeTable node_table(const NodeTopology& node, const std::optional<CpuSet>& allo
 
     std::vector<NicIndex> down;
     std::copy_if(nics.begin(), nics.end(), std::back_inserter(down), [&](NicIndex nic) { return is_down(node, nic); });
-    if (!down.empty()) table.warnings.push_back((down.size() == 1 ? "the link of this NIC is down: " : "the links of these NICs are down: ") + labels(node, down));
+    if (!down.empty())
+        table.warnings.push_back((down.size() == 1 ? "the link of this NIC is down: " : "the links of these NICs are down: ") +
+                                 labels(node, down));
     return table;
 }
 

@@ -12,13 +12,13 @@ namespace paced::placement {
 
 struct GpuRow {
     topology::GpuIndex gpu{};
-    std::vector<topology::NicIndex> candidates;    // every NIC at the best distance within the best class, by PCI address
-    std::optional<topology::NicIndex> nic;         // one of them, with its link not down where there is such a one; none: the node has no NIC
-    std::optional<topology::Relation> relation;    // of all candidates
-    bool nic_down = false;                         // every candidate's link is down: bind to none of them
-    topology::CpuSet cpus;                         // local to the GPU and allowed
-    std::optional<int> numa;                       // of the GPU
-    std::vector<std::string> reasons;              // sentences without full stop
+    std::vector<topology::NicIndex> candidates;  // every NIC at the best distance within the best class, by PCI address
+    std::optional<topology::NicIndex> nic;       // one of them, with its link not down where there is such a one; none: the node has no NIC
+    std::optional<topology::Relation> relation;  // of all candidates
+    bool nic_down = false;                       // every candidate's link is down: bind to none of them
+    topology::CpuSet cpus;                       // local to the GPU and allowed
+    std::optional<int> numa;                     // of the GPU
+    std::vector<std::string> reasons;            // sentences without full stop
 };
 
 struct NodeTable {

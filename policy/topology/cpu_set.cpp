@@ -54,7 +54,9 @@ int CpuSet::count() const {
     return total;
 }
 
-int CpuSet::first() const { return next(-1); }
+int CpuSet::first() const {
+    return next(-1);
+}
 
 int CpuSet::next(int after) const {
     const int start = after + 1;
@@ -72,9 +74,13 @@ std::vector<int> CpuSet::members() const {
     return cpus;
 }
 
-bool CpuSet::is_subset_of(const CpuSet& other) const { return (*this - other).empty(); }
+bool CpuSet::is_subset_of(const CpuSet& other) const {
+    return (*this - other).empty();
+}
 
-bool CpuSet::intersects(const CpuSet& other) const { return !(*this & other).empty(); }
+bool CpuSet::intersects(const CpuSet& other) const {
+    return !(*this & other).empty();
+}
 
 CpuSet& CpuSet::operator|=(const CpuSet& other) {
     if (other.words_.size() > words_.size()) words_.resize(other.words_.size());

@@ -28,8 +28,8 @@ public:
     bool contains(int cpu) const;
     bool empty() const { return words_.empty(); }
     int count() const;
-    int first() const;               // -1: empty
-    int next(int after) const;       // the smallest member greater than after; -1: none
+    int first() const;          // -1: empty
+    int next(int after) const;  // the smallest member greater than after; -1: none
     std::vector<int> members() const;
 
     bool is_subset_of(const CpuSet& other) const;

@@ -18,7 +18,9 @@ constexpr std::uint16_t serial_infiniband = 0x0c06;  // before 0x0207 existed: C
 // ATI's chips that servers carried for their console alone: Rage XL, Radeon 7000 (RV100), ES1000 (RN50).
 constexpr std::array<std::uint16_t, 9> ati_consoles{0x4749, 0x474d, 0x474f, 0x4750, 0x4752, 0x5159, 0x515e, 0x515f, 0x5969};
 
-bool is_display(std::uint16_t class_code) { return class_code == vga || class_code == display_3d || class_code == display_other; }
+bool is_display(std::uint16_t class_code) {
+    return class_code == vga || class_code == display_3d || class_code == display_other;
+}
 
 bool is_omni_path(const PciNumbers& numbers, const NicHints& hints) {
     if (numbers.class_code == fabric && (numbers.vendor == intel || numbers.vendor == cornelis)) return true;
@@ -34,7 +36,8 @@ std::optional<std::string_view> gpu_vendor(const PciNumbers& numbers, bool behin
             if (display) return "NVIDIA";
             break;
         case amd: {
-            const bool console = numbers.class_code == vga && std::find(ati_consoles.begin(), ati_consoles.end(), numbers.device) != ati_consoles.end();
+            const bool console =
+                numbers.class_code == vga && std::find(ati_consoles.begin(), ati_consoles.end(), numbers.device) != ati_consoles.end();
             if ((display || numbers.class_code == accelerator) && !console) return "AMD";
             break;
         }
@@ -42,7 +45,8 @@ std::optional<std::string_view> gpu_vendor(const PciNumbers& numbers, bool behin
             // The CPU's own graphics sit on the root bus as VGA; cards (Flex, Max, Arc) behind a bridge.
             if (display && (numbers.class_code != vga || behind_bridge)) return "Intel";
             break;
-        default: break;
+        default:
+            break;
     }
     return std::nullopt;
 }
@@ -50,12 +54,17 @@ std::optional<std::string_view> gpu_vendor(const PciNumbers& numbers, bool behin
 std::optional<NicKind> nic_kind(const PciNumbers& numbers, const NicHints& hints) {
     const bool rdma = !hints.rdma_names.empty();
     switch (numbers.class_code) {
-        case ethernet: case infiniband: case fabric: case serial_infiniband: break;
+        case ethernet:
+        case infiniband:
+        case fabric:
+        case serial_infiniband:
+            break;
         // "Other network controller" holds ConnectX-3, but radios and management functions too.
         case network_other:
             if (!rdma && !hints.has_netdev) return std::nullopt;
             break;
-        default: return std::nullopt;
+        default:
+            return std::nullopt;
     }
     if (numbers.vendor == amazon && (numbers.device & 0xfff0) == 0xefa0) return NicKind::efa;
     if (numbers.vendor == cray) return NicKind::slingshot;

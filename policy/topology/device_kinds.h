@@ -25,10 +25,10 @@ std::optional<std::string_view> gpu_vendor(const PciNumbers& numbers, bool behin
 
 // What is known of a NIC beyond its numbers.
 struct NicHints {
-    std::vector<std::string> rdma_names;     // mlx5_0, hfi1_0
+    std::vector<std::string> rdma_names = {};  // mlx5_0, hfi1_0
     bool has_netdev = false;
-    bool has_infiniband_address = false;     // an interface with a hardware address of 20 bytes, or of the kind IPoIB
-    std::optional<bool> infiniband_link;     // the link layer, where the kernel tells it: true InfiniBand, false Ethernet
+    bool has_infiniband_address = false;                 // an interface with a hardware address of 20 bytes, or of the kind IPoIB
+    std::optional<bool> infiniband_link = std::nullopt;  // the link layer, where the kernel tells it: true InfiniBand, false Ethernet
 };
 
 // nullopt: it is no NIC.

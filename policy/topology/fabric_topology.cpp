@@ -51,10 +51,14 @@ std::vector<SwitchIndex> FabricTopology::path_to(SwitchIndex index) const {
 std::string level_name(FabricKind kind, int level) {
     if (kind == FabricKind::blocks && level == 0) return "block";
     switch (level) {
-        case 0: return "leaf";
-        case 1: return "spine";
-        case 2: return "core";
-        default: return "level " + std::to_string(level);
+        case 0:
+            return "leaf";
+        case 1:
+            return "spine";
+        case 2:
+            return "core";
+        default:
+            return "level " + std::to_string(level);
     }
 }
 
@@ -81,7 +85,8 @@ FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
         for (const std::string& name : defined[i].children) {
             const auto child = fabric.find_switch(name);
             if (!child) {
-                auto& entry = diagnostics.error(defined[i].where, "switch '" + defined[i].name + "' names '" + name + "', which is not defined");
+                auto& entry =
+                    diagnostics.error(defined[i].where, "switch '" + defined[i].name + "' names '" + name + "', which is not defined");
                 std::vector<std::string_view> names;
                 for (const Switch& each : fabric.switches_) names.push_back(each.name);
                 if (diagnostics.entries().size() > 20) continue;  // enough said
@@ -91,8 +96,8 @@ FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
             auto& parent = fabric.switches_[to_index(*child)].parent;
             if (parent == self) continue;  // named twice by the same switch
             if (parent) {
-                diagnostics.warning(defined[i].where, "switch '" + name + "' hangs on both '" + fabric.at(*parent).name + "' and '" + defined[i].name +
-                                                          "'; the second link is left out");
+                diagnostics.warning(defined[i].where, "switch '" + name + "' hangs on both '" + fabric.at(*parent).name + "' and '" +
+                                                          defined[i].name + "'; the second link is left out");
                 continue;
             }
             // A circle shows when its last link is made: the child is then above its would-be parent.
@@ -139,7 +144,9 @@ FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
     for (const auto& [places, hosts] : doubled) {
         std::vector<std::string> names;
         for (SwitchIndex place : places) names.push_back(fabric.at(place).name);
-        diagnostics.warning(defined[to_index(places[1])].where, compress_hosts(hosts) + (hosts.size() == 1 ? " is" : " are") + " on several switches: " + join(names, ", "))
+        diagnostics
+            .warning(defined[to_index(places[1])].where,
+                     compress_hosts(hosts) + (hosts.size() == 1 ? " is" : " are") + " on several switches: " + join(names, ", "))
             .hints.push_back("where they really are cannot be known from this, so jobs with them keep their order");
         std::erase_if(fabric.switches_[to_index(places[0])].hosts, [&](const std::string& host) { return !fabric.leaf_of(host); });
     }

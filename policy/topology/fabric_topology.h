@@ -35,7 +35,7 @@ public:
     const Switch& at(SwitchIndex index) const { return switches_[to_index(index)]; }
     std::optional<SwitchIndex> find_switch(std::string_view name) const;
     std::vector<SwitchIndex> roots() const;
-    int levels() const;  // 0: no switch at all
+    int levels() const;                                         // 0: no switch at all
     std::size_t host_count() const { return leaf_of_.size(); }  // hosts with a leaf
 
     // The switch that the host hangs on; nullopt: unknown or doubled, and why_unknown says which.

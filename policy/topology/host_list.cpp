@@ -14,7 +14,9 @@ namespace {
 constexpr std::size_t max_digits = 18;  // fits 64 bits; Slurm itself overflows beyond
 constexpr std::size_t max_name = 255;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 std::string padded(std::uint64_t number, std::size_t width) {
     std::string digits = std::to_string(number);
@@ -113,7 +115,8 @@ private:
         }
         if (position_ == text_.size()) return fail(open, "'[' is not closed"), std::nullopt;
         if (text_[position_] != ',' && text_[position_] != ']')
-            return fail(position_, std::string("'") + text_[position_] + "' in brackets; they hold numbers and ranges: [1-4,7]"), std::nullopt;
+            return fail(position_, std::string("'") + text_[position_] + "' in brackets; they hold numbers and ranges: [1-4,7]"),
+                   std::nullopt;
         if (range.last < range.first)
             return fail(start, "the range " + std::string(text_.substr(start, position_ - start)) + " runs backwards"), std::nullopt;
         return range;
@@ -189,7 +192,9 @@ std::uint64_t to_number(std::string_view digits) {
 
 }  // namespace
 
-HostList expand_hosts(std::string_view text) { return Parser(text).run(); }
+HostList expand_hosts(std::string_view text) {
+    return Parser(text).run();
+}
 
 std::string compress_hosts(std::span<const std::string> hosts) {
     std::string text;

@@ -43,18 +43,20 @@ std::optional<int> holder_of(const std::vector<Part>& parts, const CpuSet& cpus)
 // The same for single CPUs, many of them: a function from CPU to the number of the smallest part that holds it, or -1.
 template <class Part>
 auto holder_of_each_cpu(const std::vector<Part>& parts) {
-    std::vector<const Part*> smallest_last;
-    for (const Part& part : parts) smallest_last.push_back(&part);
-    // Among equals the first named wins, so it is written last.
-    std::stable_sort(smallest_last.rbegin(), smallest_last.rend(), [](const Part* a, const Part* b) { return a->cpus.count() < b->cpus.count(); });
+    // The smallest is written last, and of equals the first named.
+    std::vector<const Part*> order;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) order.push_back(&*part);
+    std::stable_sort(order.begin(), order.end(), [](const Part* a, const Part* b) { return a->cpus.count() > b->cpus.count(); });
     std::vector<int> holders;
-    for (const Part* part : smallest_last) {
+    for (const Part* part : order) {
         for (int cpu = part->cpus.first(); cpu >= 0; cpu = part->cpus.next(cpu)) {
             if (static_cast<std::size_t>(cpu) >= holders.size()) holders.resize(static_cast<std::size_t>(cpu) + 1, -1);
             holders[static_cast<std::size_t>(cpu)] = part->number;
         }
     }
-    return [holders = std::move(holders)](int cpu) { return static_cast<std::size_t>(cpu) < holders.size() ? holders[static_cast<std::size_t>(cpu)] : -1; };
+    return [holders = std::move(holders)](int cpu) {
+        return static_cast<std::size_t>(cpu) < holders.size() ? holders[static_cast<std::size_t>(cpu)] : -1;
+    };
 }
 
 template <class Device>
@@ -67,11 +69,21 @@ void sort_by_address(std::vector<Device>& devices) {
 
 }  // namespace
 
-std::string_view to_string(NicKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
-std::string_view to_string(NicClass nic_class) { return class_names[static_cast<std::size_t>(nic_class)]; }
-std::string_view to_string(LinkState state) { return state_names[static_cast<std::size_t>(state)]; }
-std::optional<NicKind> parse_nic_kind(std::string_view text) { return find_name<NicKind>(kind_names, text); }
-std::optional<LinkState> parse_link_state(std::string_view text) { return find_name<LinkState>(state_names, text); }
+std::string_view to_string(NicKind kind) {
+    return kind_names[static_cast<std::size_t>(kind)];
+}
+std::string_view to_string(NicClass nic_class) {
+    return class_names[static_cast<std::size_t>(nic_class)];
+}
+std::string_view to_string(LinkState state) {
+    return state_names[static_cast<std::size_t>(state)];
+}
+std::optional<NicKind> parse_nic_kind(std::string_view text) {
+    return find_name<NicKind>(kind_names, text);
+}
+std::optional<LinkState> parse_link_state(std::string_view text) {
+    return find_name<LinkState>(state_names, text);
+}
 
 NicClass class_of(NicKind kind) {
     if (kind == NicKind::ethernet) return NicClass::ethernet;
@@ -79,7 +91,9 @@ NicClass class_of(NicKind kind) {
 }
 
 LinkState state_of_ports(const std::vector<NicPort>& ports) {
-    const auto has = [&](LinkState state) { return std::any_of(ports.begin(), ports.end(), [=](const NicPort& port) { return port.state == state; }); };
+    const auto has = [&](LinkState state) {
+        return std::any_of(ports.begin(), ports.end(), [=](const NicPort& port) { return port.state == state; });
+    };
     if (has(LinkState::up)) return LinkState::up;
     return ports.empty() || has(LinkState::unknown) ? LinkState::unknown : LinkState::down;
 }

@@ -94,7 +94,7 @@ struct NodeTopology {
     const Nic& nic(NicIndex index) const { return nics[to_index(index)]; }
 };
 
-std::string_view to_string(NicKind kind);    // "infiniband"
+std::string_view to_string(NicKind kind);        // "infiniband"
 std::string_view to_string(NicClass nic_class);  // "fabric"
 std::string_view to_string(LinkState state);
 std::optional<NicKind> parse_nic_kind(std::string_view text);

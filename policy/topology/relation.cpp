@@ -21,9 +21,13 @@ constexpr std::array<Words, 6> words{{
 
 }  // namespace
 
-std::string_view to_string(Relation relation) { return words[static_cast<std::size_t>(relation)].name; }
+std::string_view to_string(Relation relation) {
+    return words[static_cast<std::size_t>(relation)].name;
+}
 
-std::string_view describe(Relation relation) { return words[static_cast<std::size_t>(relation)].meaning; }
+std::string_view describe(Relation relation) {
+    return words[static_cast<std::size_t>(relation)].meaning;
+}
 
 std::optional<Relation> parse_relation(std::string_view text) {
     for (std::size_t i = 0; i < words.size(); ++i)

@@ -326,11 +326,15 @@ expect() {
   has "$err" "paced-fabric: n1: task 1 keeps the cores that Slurm gave it; 8000 are not among them"
 }
 
-@test "launcher daemons of mpirun are left alone" {
-  cp "$(command -v sh)" orted
+@test "under mpirun nothing is done: its daemons' step is left alone, so that no job has mixed ranks" {
   export PACED_FABRIC_FAKE_LINES="preload $plugin_folder/libpaced_fabric.so"
-  both run_in ctl srun --paced-fabric=observe ./orted -c 'env | grep -cE "LD_PRELOAD|FABRIC_STEP"; true'
-  same "$out" 0
+  for flavour in openmpi mpich; do
+    program=$(command -v mpirun.$flavour) || skip "no mpirun.$flavour"
+    id=$(submit -N2 -n2 -o job.out --paced-fabric=observe --wrap "$program -n 2 sh -c 'echo rank on \$(hostname); env | grep -E \"^(LD_PRELOAD|PACED_FABRIC_STEP)\"; true'")
+    same "$(wait_for_job "$id")" "COMPLETED 0:0"
+    same "$(grep -v '^$' job.out | sort)" "rank on n1
+rank on n2"
+  done
 }
 
 @test "explain and off from the helper change nothing" {

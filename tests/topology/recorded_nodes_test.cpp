@@ -42,8 +42,9 @@ std::vector<Row> read_rows() {
 
 // "4 ib, 2 eth"
 std::string nic_kinds(const NodeTopology& node) {
-    static const std::map<NicKind, std::string> names{{NicKind::infiniband, "ib"}, {NicKind::omni_path, "opa"}, {NicKind::slingshot, "slingshot"},
-                                                      {NicKind::efa, "efa"},       {NicKind::roce, "roce-eth"}, {NicKind::ethernet, "eth"}};
+    static const std::map<NicKind, std::string> names{{NicKind::infiniband, "ib"},       {NicKind::omni_path, "opa"},
+                                                      {NicKind::slingshot, "slingshot"}, {NicKind::efa, "efa"},
+                                                      {NicKind::roce, "roce-eth"},       {NicKind::ethernet, "eth"}};
     std::map<std::string, int> counts;
     for (const Nic& nic : node.nics) ++counts[names.at(nic.kind)];
     std::vector<std::string> parts;
@@ -121,16 +122,19 @@ TEST_P(RecordedNode, MeetsTheTable) {
 
     if (row.format.find("refused") != std::string::npos) {
         EXPECT_FALSE(node);
-        EXPECT_EQ(format(diagnostics), file->string() +
-                                           ":3:1: error: hwloc XML of version 3.0: hwloc 2 reads versions 1 and 2 only\n"
-                                           "    hint: on the machine that wrote it, `lstopo --export-xml-flags v2 FILE.xml` writes version 2\n");
+        EXPECT_EQ(format(diagnostics),
+                  file->string() +
+                      ":3:1: error: hwloc XML of version 3.0: hwloc 2 reads versions 1 and 2 only\n"
+                      "    hint: on the machine that wrote it, `lstopo --export-xml-flags v2 FILE.xml` writes version 2\n");
         return;
     }
     ASSERT_TRUE(node) << format(diagnostics);
     EXPECT_TRUE(diagnostics.empty()) << format(diagnostics);
     int cores = 0;
     for (const Pu& pu : node->pus) cores = std::max(cores, pu.core + 1);
-    EXPECT_EQ(std::to_string(node->packages.size()) + '/' + std::to_string(node->numa_nodes.size()) + '/' + std::to_string(cores) + '/' + std::to_string(node->pus.size()), row.cpus);
+    EXPECT_EQ(std::to_string(node->packages.size()) + '/' + std::to_string(node->numa_nodes.size()) + '/' + std::to_string(cores) + '/' +
+                  std::to_string(node->pus.size()),
+              row.cpus);
     EXPECT_EQ(std::to_string(node->gpus.size()), row.gpus);
     EXPECT_EQ(nic_kinds(*node), sorted_kinds(row.nics));
     if (!node->gpus.empty()) {
@@ -147,7 +151,8 @@ TEST_P(RecordedNode, MeetsTheTable) {
 
 std::string test_name(const testing::TestParamInfo<Row>& info) {
     std::string name = info.param.file.empty() ? "SourcesMissing" : info.param.file;
-    std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
     return name;
 }
 
