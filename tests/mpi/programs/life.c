@@ -8,7 +8,7 @@
 //   abort     rank 1 calls MPI_Abort
 //   error     a call with a wrong datatype under MPI_ERRORS_RETURN
 //   sequence  40000 all-reduces, more than can be kept
-//   late      rank 1 comes 5 ms late to each of 50 barriers
+//   late      rank 1 comes 20 ms late to each of 50 barriers
 #include <errno.h>
 #include <mpi.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     } else if (strcmp(what, "wait") == 0) {
         signal(SIGCHLD, on_child);
     } else if (strcmp(what, "exit") == 0) {
-        fflush(stdout);
+        if (rank != 1) pause_ms(500);  // so that the launcher hears of rank 1 first, with us and without
         _exit(rank == 1 ? 4 : 0);
     } else if (strcmp(what, "kill") == 0 && rank == 1) {
         raise(SIGKILL);
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 40000; ++i) MPI_Allreduce(&value, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     } else if (strcmp(what, "late") == 0) {
         for (int i = 0; i < 50; ++i) {
-            if (rank == 1) pause_ms(5);
+            if (rank == 1) pause_ms(20);
             MPI_Barrier(MPI_COMM_WORLD);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_THREAD_MULTIPLE: eight threads, each with a communicator of its own, in collectives at the same time. Thread t
-// makes 600 + 100 t calls, more than a block of records.
+// makes 300 + 20 t calls, more than a block of records.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ static long sums[threads];
 
 static void* work(void* argument) {
     const long t = (long)argument;
-    for (int i = 0; i < 600 + 100 * t; ++i) {
+    for (int i = 0; i < 300 + 20 * t; ++i) {
         int value = (int)(i + t), total = 0;
         MPI_Allreduce(&value, &total, 1, MPI_INT, MPI_SUM, comms[t]);
         sums[t] += total;
