@@ -2,6 +2,7 @@
 #include "policy/base/diagnostics.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace paced {
@@ -30,6 +31,12 @@ bool Diagnostics::has_errors() const {
 
 void Diagnostics::append(const Diagnostics& others) {
     entries_.insert(entries_.end(), others.entries_.begin(), others.entries_.end());
+}
+
+void Diagnostics::sort_by_place() {
+    std::stable_sort(entries_.begin(), entries_.end(), [](const Diagnostic& a, const Diagnostic& b) {
+        return std::tie(a.location.line, a.location.column) < std::tie(b.location.line, b.location.column);
+    });
 }
 
 std::string format(const Diagnostics& diagnostics) {

@@ -39,6 +39,8 @@ public:
     bool empty() const { return entries_.empty(); }
     const std::vector<Diagnostic>& entries() const { return entries_; }
     void append(const Diagnostics& others);
+    // In the order of the input, for readers that find mistakes in another one.
+    void sort_by_place();
 
 private:
     std::vector<Diagnostic> entries_;

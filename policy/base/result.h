@@ -7,15 +7,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <tl/expected.hpp>
 
 namespace paced {
 
-// What failed, in words for a person: "cannot read /etc/x: Permission denied".
+// What failed, in words for a person: "cannot read /etc/x: Permission denied". Hints, where there are any, say
+// what a person can do about it; they become those of a Diagnostic.
 struct Error {
     std::string message;
+    std::vector<std::string> hints{};  // the braces let Error{"..."} stand without a warning
 };
 
 template <class T>
@@ -24,8 +28,8 @@ public:
     using tl::expected<T, Error>::expected;
 };
 
-inline tl::unexpected<Error> fail(std::string message) {
-    return tl::unexpected<Error>(Error{std::move(message)});
+inline tl::unexpected<Error> fail(std::string message, std::vector<std::string> hints = {}) {
+    return tl::unexpected<Error>(Error{std::move(message), std::move(hints)});
 }
 
 // Adds what was being attempted: fail(within("reading the plan", error)).

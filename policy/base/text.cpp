@@ -86,6 +86,13 @@ std::string quoted_list(std::span<const std::string_view> words) {
     return text;
 }
 
+std::vector<std::string> hints_for(std::string_view word, std::span<const std::string_view> valid) {
+    std::vector<std::string> hints;
+    if (const auto near = did_you_mean(word, valid)) hints.push_back("did you mean '" + *near + "'?");
+    if (!valid.empty()) hints.push_back("valid: " + quoted_list(valid));
+    return hints;
+}
+
 std::string count_of(long long count, std::string_view singular, std::string_view plural) {
     std::string text = std::to_string(count) + ' ';
     if (count == 1) return text += singular;

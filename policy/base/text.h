@@ -25,6 +25,10 @@ std::optional<std::string> did_you_mean(std::string_view word, std::span<const s
 // "'off', 'observe' or 'pace'"
 std::string quoted_list(std::span<const std::string_view> words);
 
+// The hints for a word that is none of the valid ones: "did you mean 'pace'?" where one is near, then
+// "valid: 'off', 'observe' or 'pace'".
+std::vector<std::string> hints_for(std::string_view word, std::span<const std::string_view> valid);
+
 // "1 node", "2 nodes"
 std::string count_of(long long count, std::string_view singular, std::string_view plural = {});
 

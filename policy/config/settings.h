@@ -15,6 +15,19 @@
 
 namespace paced::config {
 
+// How a setting is called in each place where it can stand.
+struct SettingNames {
+    std::string_view key;       // in a policy file
+    std::string_view flag;      // on a command line
+    std::string_view variable;  // in the environment
+};
+inline constexpr SettingNames mode_setting{"mode", "--paced-fabric", "PACED_FABRIC"};
+inline constexpr SettingNames order_setting{"order", "--paced-fabric-order", "PACED_FABRIC_ORDER"};
+inline constexpr SettingNames bind_setting{"bind", "--paced-fabric-bind", "PACED_FABRIC_BIND"};
+inline constexpr SettingNames window_setting{"window", "--paced-fabric-window", "PACED_FABRIC_WINDOW"};
+inline constexpr SettingNames report_setting{"report", "--paced-fabric-report", "PACED_FABRIC_REPORT"};
+inline constexpr std::array settings{mode_setting, order_setting, bind_setting, window_setting, report_setting};
+
 enum class Mode { off, observe, pace, explain };
 inline constexpr std::array<std::string_view, 4> mode_names{"off", "observe", "pace", "explain"};
 
@@ -23,6 +36,7 @@ struct Order {
     enum class Pattern { none, ring, alltoall, tree, grid };
     Pattern pattern = Pattern::none;
     std::vector<std::pair<std::string, int>> axes;  // of a grid, fastest first as written: tp=8,pp=4,dp=16
+    static constexpr long long most_ranks = 1LL << 24;  // of a grid; more is a slip
 
     friend bool operator==(const Order&, const Order&) = default;
 };
@@ -45,12 +59,16 @@ struct Report {
     friend bool operator==(const Report&, const Report&) = default;
 };
 
-// Each refuses what it does not know with the valid values named and, where a word is near, a "did you mean".
+// Each refuses what it does not know. The error's hints name the valid values and, where a word is near, what was
+// probably meant.
 Result<Mode> parse_mode(std::string_view text);
 Result<Order> parse_order(std::string_view text);
 Result<Bind> parse_bind(std::string_view text);
 Result<Window> parse_window(std::string_view text);
 Result<Report> parse_report(std::string_view text);
+
+// What stands for %j (job), %s (step) and %% in a report's path is put in.
+std::string expand_path(const Report& report, std::string_view job, std::string_view step);
 
 std::string to_string(Mode mode);
 std::string to_string(const Order& order);

@@ -27,6 +27,23 @@ select_cluster() {
   state=$state_base/$name
 }
 
+# Only one process at a time makes or ends a cluster of one name. take_lock fails when another one does so just now.
+take_lock() {
+  local file=$state_base/.$name.lock
+  while [[ -z ${lock-} ]]; do
+    exec {lock}>"$file"
+    flock -n "$lock" || { exec {lock}>&- && lock= && return 1; }
+    # whoever had it before may have removed the file meanwhile
+    [[ /proc/self/fd/$lock -ef $file ]] || { exec {lock}>&- && lock=; }
+  done
+}
+
+drop_lock() {
+  rm -f -- "$state_base/.$name.lock"
+  exec {lock}>&-
+  lock=
+}
+
 # The argument of an option, or a usage error: need_value "$@" with the option first.
 need_value() {
   (($# >= 2)) || usage_error "$1 needs a value"

@@ -4,7 +4,7 @@
 source "$tool/lib/down.sh"
 
 cluster_crash() {
-  local name=default state state_base node=
+  local name=default state state_base node=''
   while (($#)); do
     case $1 in
       --name) need_value "$@" && name=$2 && shift 2 ;;

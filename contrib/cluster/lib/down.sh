@@ -23,7 +23,8 @@ take_down() {
   end_process guard || return 1
   # One file system: were anything still mounted below, it is not ours to delete.
   rm -rf --one-file-system -- "$state"
-  rmdir -- "$state_base" 2>/dev/null || true
+  # When `up` has the lock, it has just lost its holder, and clears up itself.
+  if take_lock; then drop_lock; fi
 }
 
 cluster_down() {

@@ -5,7 +5,7 @@ source "$tool/lib/share.sh"
 
 # Flags that exec and submit share; sets `name`, `user`, `rest`.
 parse_enter_options() {
-  name=default user= rest=() shares=()
+  name=default user='' rest=() shares=()
   while (($#)); do
     case $1 in
       --name) need_value "$@" && name=$2 && shift 2 ;;
@@ -59,6 +59,19 @@ become() {
   export USER=$1 LOGNAME=$1 HOME=$home SHELL=$shell
 }
 
+has_terminal() {
+  { : </dev/tty; } 2>/dev/null
+}
+
+# ignored SIGNAL: was it so when this program began?
+ignored() {
+  local key mask
+  while read -r key mask; do
+    [[ $key == SigIgn: ]] && break
+  done </proc/$$/status
+  ((0x$mask >> ($(kill -l "$1") - 1) & 1))
+}
+
 # enter NODE CMD…: does not return.
 enter() {
   local node=$1 pid folder dir
@@ -70,8 +83,15 @@ enter() {
   for dir in "$folder" "${shares[@]}"; do share_now "$dir"; done
   become "$user"
   set_environment
-  # nsenter forks to get into the pid namespace, and what it forked would outlive it: hence the death signal.
-  exec nsenter -t "$pid" -m -n -u -i -p --wdns="$folder" -- setpriv "${as_user[@]}" --pdeathsig TERM -- "$@"
+  # nsenter forks to get into the pid namespace, and what it forked would outlive it: hence the death signal. Ctrl-C
+  # of a terminal reaches both; then CMD alone decides what to do about it.
+  if has_terminal && ! ignored INT; then
+    trap '' INT QUIT
+    as_user+=(--pdeathsig TERM -- env '--default-signal=INT,QUIT')
+  else
+    as_user+=(--pdeathsig TERM --)
+  fi
+  exec nsenter -t "$pid" -m -n -u -i -p --wdns="$folder" -- setpriv "${as_user[@]}" "$@" {never}>&-
 }
 
 cluster_exec() {

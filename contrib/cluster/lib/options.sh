@@ -22,11 +22,11 @@ readable() { # OPTION FILE
 
 # shellcheck disable=SC2034  # the variables are read by the other modules
 parse_up_options() {
-  name=default nodes=8 leaves=2 placement=block host_rate= uplink= buffer=60000 congestion=reno gpus=0
-  policy= node_topology= plugin_dir= owner=
+  name=default nodes=8 leaves=2 placement=block host_rate='' uplink='' buffer=60000 congestion=reno gpus=0
+  policy='' node_topology='' plugin_dir='' owner=''
   declare -gA node_topology_of=()
   no_plugin_on=() shares=()
-  local node no_plugin= given_plugin_dir=
+  local node no_plugin='' given_plugin_dir=''
   while (($#)); do
     case $1 in
       --no-plugin) no_plugin=yes && shift && continue ;;
@@ -82,6 +82,9 @@ parse_up_options() {
     [[ -e $plugin_dir/spank_paced_fabric.so ]] || plugin_dir=
   fi
   [[ -z $plugin_dir ]] || plugin_dir=$(cd -P -- "$plugin_dir" && pwd)
+  # what exec puts into PATH; the plugin too looks for its helper programs beside its own folder
+  prefix=${plugin_dir%/*}
+  [[ -n $prefix || ! -d $repository/build/release ]] || prefix=$repository/build/release
 }
 
 # What the programs inside and `status` need to know, as shell assignments.

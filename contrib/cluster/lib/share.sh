@@ -14,20 +14,21 @@ share_path() {
   esac
 }
 
-# share_now PATH: shows it on all nodes. Costs nothing when an earlier exec did so.
+# share_now PATH: shows it on all nodes. Costs nothing where it is there already; compared are the folders themselves,
+# since one that was deleted and made again is another folder under the same path.
 share_now() {
   local path node pid lock
   path=$(share_path "$1")
   [[ -n $path ]] || return 0
-  ! grep -qxF -- "$path" "$state/shares" || return 0
+  pid=$(process_of ctl) && [[ $path -ef /proc/$pid/root$path ]] && return
   exec {lock}>"$state/run/shares.lock"
   flock "$lock"
   for node in "$state"/pids/*; do
     node=${node##*/}
     [[ $node != holder && $node != guard ]] || continue
     pid=$(process_of "$node") || continue # a crashed node has no view
-    nsenter -t "$pid" -m -- "$inside/tool/inside/share" "$path" || fail "cannot show $path on $node"
+    [[ ! $path -ef /proc/$pid/root$path ]] || continue
+    nsenter -t "$pid" -m -p -- "$inside/tool/inside/share" "$path" || fail "cannot show $path on $node"
   done
-  printf '%s\n' "$path" >>"$state/shares"
   exec {lock}>&-
 }

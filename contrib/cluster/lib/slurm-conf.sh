@@ -5,7 +5,7 @@
 ctl_address=10.77.0.250
 
 slurm_conf() {
-  local i gres=
+  local i gres=''
   ((gpus == 0)) || gres="Gres=gpu:fake:$gpus"
   cat <<TEXT
 ClusterName=paced

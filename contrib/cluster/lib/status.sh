@@ -21,7 +21,7 @@ describe() {
 }
 
 cluster_status() {
-  local name= state state_base found= folder
+  local name='' state state_base found='' folder
   while (($#)); do
     case $1 in
       --name) need_value "$@" && name=$2 && shift 2 ;;

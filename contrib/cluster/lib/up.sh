@@ -37,7 +37,10 @@ give_up() {
       tail -n 15 -- "$2" | sed 's/^/  /'
     fi
   } >&2
-  [[ -z ${builder-} ]] || kill -KILL "$builder" 2>/dev/null || true
+  if [[ -n ${builder-} ]]; then
+    kill -KILL "$builder" 2>/dev/null || true
+    wait "$builder" 2>/dev/null || true # or bash tells of its death
+  fi
   take_down || true
   exit "${3:-1}"
 }
@@ -51,7 +54,7 @@ start_holder() {
     cd /
     exec env -i --default-signal PATH="$PATH:/usr/sbin:/sbin" \
       setsid unshare --pid --fork --kill-child=KILL --mount --propagation private --mount-proc --net --uts --ipc \
-      -- "$tool/inside/holder" "$state" "$tool" "$repository" "${plugin_dir%/*}" </dev/null >"$state/log/holder.log" 2>&1
+      -- "$tool/inside/holder" "$state" "$tool" "$prefix" </dev/null >"$state/log/holder.log" 2>&1
   ) &
   parent=$!
   for ((i = 0; i < 1000; i++)); do
@@ -78,6 +81,7 @@ close_descriptors() {
 
 start_guard() {
   [[ -n $owner ]] || return 0
+  echo "$owner" >"$state/owner"
   (
     close_descriptors
     cd /
@@ -92,6 +96,7 @@ start_guard() {
 remember_nodes() {
   local parents pid node _
   parents=$(ps -o pid= --ppid "$(process_of holder)" | tr -d ' ' | paste -s -d ,)
+  # shellcheck disable=SC2009  # pgrep does not print arguments apart from the name
   while read -r pid _ _ node _; do
     remember_process "$node" "$pid" || return 1
   done < <(ps -o pid=,args= --ppid "$parents" | grep -F " $inside/tool/inside/node-init ")
@@ -99,16 +104,16 @@ remember_nodes() {
 }
 
 cluster_up() {
-  local started=$EPOCHREALTIME builder= rc=0 took dir
+  local started=$EPOCHREALTIME builder='' rc=0 took dir
   umask 022
   parse_up_options "$@"
   select_cluster "$name"
   check_machine
   mkdir -p -- "$state_base"
-  exec {lock}>"$state_base/.$name.lock"
-  flock -n "$lock" || fail "cluster '$name' is just being brought up by another process"
+  take_lock || fail "cluster '$name' is just being brought up by another process"
   ! is_up || fail "cluster '$name' is up already (contrib/cluster/cluster down --name $name)"
   take_down || exit 1 # what a crash may have left
+  take_lock || fail "cluster '$name' is just being brought up by another process"
 
   trap 'give_up interrupted "" 130' INT
   trap 'give_up interrupted "" 143' TERM HUP
@@ -121,7 +126,7 @@ cluster_up() {
   start_guard
   # In the background and waited for, so that Ctrl-C ends `up` at once and not after the step.
   nsenter -t "$(process_of holder)" -m -n -u -i -p -- setsid --wait "$inside/tool/inside/build" \
-    </dev/null >"$state/log/up.log" 2>&1 {lock}>&- &
+    </dev/null >"$state/log/up.log" 2>&1 {lock}>&- {never}>&- &
   builder=$!
   wait "$builder" || rc=$?
   builder=
@@ -136,7 +141,8 @@ cluster_up() {
 
 # inside/build names the log that tells more than its own.
 log_that_matters() {
-  local log=up.log
+  local log=
   [[ ! -s $state/run/failed-log ]] || log=$(<"$state/run/failed-log")
+  [[ -f $state/log/$log && -s $state/log/$log ]] || log=up.log # it did not get as far as writing one
   echo "$state/log/$log"
 }

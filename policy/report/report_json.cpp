@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/report/json_fields.h"
+#include "policy/report/report.h"
+
+namespace paced::report {
+
+namespace {
+
+using namespace fields;
+
+double ms(double value) { return rounded(value, 6); }       // to the nanosecond
+double seconds(double value) { return rounded(value, 6); }  // to the microsecond
+double share(double value) { return rounded(value, 4); }
+
+Json distribution(const Distribution& d) {
+    return {{"count", d.count},       {"sum_ms", ms(d.sum_ms)}, {"mean_ms", ms(d.mean_ms)}, {"p50_ms", ms(d.p50_ms)},
+            {"p95_ms", ms(d.p95_ms)}, {"p99_ms", ms(d.p99_ms)}, {"max_ms", ms(d.max_ms)}};
+}
+
+void read_distribution(const Json& json, const char* key, Distribution& d) {
+    const auto found = json.find(key);
+    if (found == json.end()) return;
+    read(*found, "count", d.count);
+    read(*found, "sum_ms", d.sum_ms);
+    read(*found, "mean_ms", d.mean_ms);
+    read(*found, "p50_ms", d.p50_ms);
+    read(*found, "p95_ms", d.p95_ms);
+    read(*found, "p99_ms", d.p99_ms);
+    read(*found, "max_ms", d.max_ms);
+}
+
+Json plan(const Report& report) {
+    return {{"order", {{"asked", report.policy.order.value}, {"run", report.job.hosts}}},
+            {"fabric", fabric(report.plan.fabric)},
+            {"nodes", array_of(report.plan.nodes, [](const NodePlan& one) { return node(one); })},
+            {"kept", report.plan.kept},
+            {"notes", report.plan.notes}};
+}
+
+Json rank(const RankReport& r) {
+    return {{"rank", r.rank},
+            {"node", r.node},
+            {"last_share", share(r.last_share)},
+            {"earliness_ms", ms(r.earliness_ms)},
+            {"late_collectives", r.late},
+            {"lateness_share", share(r.lateness_share)},
+            {"cost_s", seconds(r.cost_s)},
+            {"elapsed_s", seconds(r.elapsed_s)},
+            {"collectives_s", seconds(r.collectives_s)},
+            {"calls", r.calls},
+            {"finished", r.finished}};
+}
+
+RankReport rank(const Json& json) {
+    RankReport r;
+    read(json, "rank", r.rank);
+    read(json, "node", r.node);
+    read(json, "last_share", r.last_share);
+    read(json, "earliness_ms", r.earliness_ms);
+    read(json, "late_collectives", r.late);
+    read(json, "lateness_share", r.lateness_share);
+    read(json, "cost_s", r.cost_s);
+    read(json, "elapsed_s", r.elapsed_s);
+    read(json, "collectives_s", r.collectives_s);
+    read(json, "calls", r.calls);
+    read(json, "finished", r.finished);
+    return r;
+}
+
+Json straggler(const Straggler& s) {
+    return {{"rank", s.rank},
+            {"node", s.node},
+            {"last_share", share(s.last_share)},
+            {"lateness_share", share(s.lateness_share)},
+            {"cost_s", seconds(s.cost_s)},
+            {"cost_share", share(s.cost_share)},
+            {"cost_ms_per_iteration", s.cost_ms_per_iteration ? Json(ms(*s.cost_ms_per_iteration)) : Json(nullptr)}};
+}
+
+Straggler straggler(const Json& json) {
+    Straggler s;
+    read(json, "rank", s.rank);
+    read(json, "node", s.node);
+    read(json, "last_share", s.last_share);
+    read(json, "lateness_share", s.lateness_share);
+    read(json, "cost_s", s.cost_s);
+    read(json, "cost_share", s.cost_share);
+    read(json, "cost_ms_per_iteration", s.cost_ms_per_iteration);
+    return s;
+}
+
+Json communicator(const CommunicatorReport& c) {
+    return {{"id", c.id},
+            {"size", c.size},
+            {"ranks", c.ranks},
+            {"calls", c.calls},
+            {"bytes", c.bytes},
+            {"operations", c.operations},
+            {"kept", c.kept},
+            {"matched", c.matched},
+            {"late", c.late},
+            {"tied", c.tied},
+            {"on_time", c.on_time},
+            {"inherited", c.inherited},
+            {"contended", c.contended},
+            {"first", c.first},
+            {"wait", distribution(c.wait)},
+            {"service", distribution(c.service)}};
+}
+
+CommunicatorReport communicator(const Json& json) {
+    CommunicatorReport c;
+    read(json, "id", c.id);
+    read(json, "size", c.size);
+    read(json, "ranks", c.ranks);
+    read(json, "calls", c.calls);
+    read(json, "bytes", c.bytes);
+    read(json, "operations", c.operations);
+    read(json, "kept", c.kept);
+    read(json, "matched", c.matched);
+    read(json, "late", c.late);
+    read(json, "tied", c.tied);
+    read(json, "on_time", c.on_time);
+    read(json, "inherited", c.inherited);
+    read(json, "contended", c.contended);
+    read(json, "first", c.first);
+    read_distribution(json, "wait", c.wait);
+    read_distribution(json, "service", c.service);
+    return c;
+}
+
+Json iterations(const Iterations& i) {
+    const bool any = i.count > 0;
+    const auto figure = [&](double value) { return any ? Json(value) : Json(nullptr); };
+    return {{"count", i.count},
+            {"mean_ms", figure(ms(i.mean_ms))},
+            {"cv", figure(share(i.cv))},
+            {"p50_ms", figure(ms(i.p50_ms))},
+            {"p99_ms", figure(ms(i.p99_ms))},
+            {"collectives", i.collectives},
+            {"startup", i.startup},
+            {"startup_ms", ms(i.startup_ms)},
+            {"rank", i.rank},
+            {"remark", text_or_null(i.remark)}};
+}
+
+Iterations iterations(const Json& json) {
+    Iterations i;
+    read(json, "count", i.count);
+    read(json, "mean_ms", i.mean_ms);
+    read(json, "cv", i.cv);
+    read(json, "p50_ms", i.p50_ms);
+    read(json, "p99_ms", i.p99_ms);
+    read(json, "collectives", i.collectives);
+    read(json, "startup", i.startup);
+    read(json, "startup_ms", i.startup_ms);
+    read(json, "rank", i.rank);
+    read(json, "remark", i.remark);
+    return i;
+}
+
+Json attribution(const Attribution& a) {
+    return {{"compute", seconds(a.compute)},
+            {"persistent_straggler", seconds(a.persistent_straggler)},
+            {"transient_straggler", seconds(a.transient_straggler)},
+            {"contention", seconds(a.contention)},
+            {"locality", seconds(a.locality)},
+            {"pacing", seconds(a.pacing)},
+            {"service", seconds(a.service)},
+            {"startup", seconds(a.startup)},
+            {"unattributed", seconds(a.unattributed)},
+            {"elapsed", seconds(a.elapsed)},
+            {"not_measured", a.not_measured}};
+}
+
+Attribution attribution(const Json& json) {
+    Attribution a;
+    read(json, "compute", a.compute);
+    read(json, "persistent_straggler", a.persistent_straggler);
+    read(json, "transient_straggler", a.transient_straggler);
+    read(json, "contention", a.contention);
+    read(json, "locality", a.locality);
+    read(json, "pacing", a.pacing);
+    read(json, "service", a.service);
+    read(json, "startup", a.startup);
+    read(json, "unattributed", a.unattributed);
+    read(json, "elapsed", a.elapsed);
+    read(json, "not_measured", a.not_measured);
+    return a;
+}
+
+Json arm(const Arm& a) {
+    return {{"class", a.label},
+            {"arm", a.arm},
+            {"blocks", a.blocks},
+            {"gain_percent", share(a.gain_percent)},
+            {"gain_ci95", {share(a.gain_low), share(a.gain_high)}},
+            {"ended", text_or_null(a.ended)}};
+}
+
+Arm arm(const Json& json) {
+    Arm a;
+    read(json, "class", a.label);
+    read(json, "arm", a.arm);
+    read(json, "blocks", a.blocks);
+    read(json, "gain_percent", a.gain_percent);
+    if (const auto interval = json.find("gain_ci95"); interval != json.end()) {
+        interval->at(0).get_to(a.gain_low);
+        interval->at(1).get_to(a.gain_high);
+    }
+    read(json, "ended", a.ended);
+    return a;
+}
+
+Json coverage(const Coverage& c) {
+    return {{"library", c.library}, {"ranks", c.ranks},     {"calls", c.calls},
+            {"recorded", c.kept},   {"dropped", c.dropped}, {"not_recorded", c.not_recorded}};
+}
+
+Coverage coverage(const Json& json) {
+    Coverage c;
+    read(json, "library", c.library);
+    read(json, "ranks", c.ranks);
+    read(json, "calls", c.calls);
+    read(json, "recorded", c.kept);
+    read(json, "dropped", c.dropped);
+    read(json, "not_recorded", c.not_recorded);
+    return c;
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+    Json job_json = job(report.job);
+    job_json["elapsed_s"] = seconds(report.elapsed_s);
+    job_json["finished"] = report.finished;
+    return dump({{"schema", schema},
+                 {"job", std::move(job_json)},
+                 {"policy", policy(report.policy)},
+                 {"plan", plan(report)},
+                 {"ranks", array_of(report.ranks, [](const RankReport& one) { return rank(one); })},
+                 {"stragglers", array_of(report.stragglers, [](const Straggler& one) { return straggler(one); })},
+                 {"communicators", array_of(report.communicators, [](const CommunicatorReport& one) { return communicator(one); })},
+                 {"iterations", iterations(report.iterations)},
+                 {"attribution", attribution(report.attribution)},
+                 {"arms", array_of(report.arms, [](const Arm& one) { return arm(one); })},
+                 {"overhead",
+                  {{"recorder_calls", report.overhead.recorder_calls},
+                   {"ns_per_call", or_null(report.overhead.ns_per_call)},
+                   {"percent", report.overhead.ns_per_call ? Json(rounded(report.overhead.percent, 6)) : Json(nullptr)}}},
+                 {"coverage", array_of(report.coverage, [](const Coverage& one) { return coverage(one); })},
+                 {"clock_error_ms", ms(report.clock_error_ms)},
+                 {"warnings", report.warnings}});
+}
+
+Result<Report> parse_report(std::string_view text) {
+    const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (json.is_discarded()) return fail("not JSON");
+    const auto found_schema = json.is_object() ? json.find("schema") : json.end();
+    if (found_schema == json.end() || !found_schema->is_string()) return fail("no report of ours: 'schema' is missing");
+    if (*found_schema != schema)
+        return fail("schema '" + found_schema->get<std::string>() + "' is not known here; this program reads '" + std::string(schema) + "'");
+    try {
+        Report report;
+        if (const auto found = json.find("job"); found != json.end()) {
+            report.job = job(*found);
+            read(*found, "elapsed_s", report.elapsed_s);
+            read(*found, "finished", report.finished);
+        }
+        if (const auto found = json.find("policy"); found != json.end()) report.policy = policy(*found);
+        if (const auto found = json.find("plan"); found != json.end()) {
+            if (const auto view = found->find("fabric"); view != found->end()) report.plan.fabric = fabric(*view);
+            read_array(*found, "nodes", report.plan.nodes, [](const Json& one) { return node(one); });
+            read(*found, "kept", report.plan.kept);
+            read(*found, "notes", report.plan.notes);
+        }
+        read_array(json, "ranks", report.ranks, [](const Json& one) { return rank(one); });
+        read_array(json, "stragglers", report.stragglers, [](const Json& one) { return straggler(one); });
+        read_array(json, "communicators", report.communicators, [](const Json& one) { return communicator(one); });
+        if (const auto found = json.find("iterations"); found != json.end()) report.iterations = iterations(*found);
+        if (const auto found = json.find("attribution"); found != json.end()) report.attribution = attribution(*found);
+        read_array(json, "arms", report.arms, [](const Json& one) { return arm(one); });
+        if (const auto found = json.find("overhead"); found != json.end()) {
+            read(*found, "recorder_calls", report.overhead.recorder_calls);
+            read(*found, "ns_per_call", report.overhead.ns_per_call);
+            read(*found, "percent", report.overhead.percent);
+        }
+        read_array(json, "coverage", report.coverage, [](const Json& one) { return coverage(one); });
+        read(json, "clock_error_ms", report.clock_error_ms);
+        read(json, "warnings", report.warnings);
+        return report;
+    } catch (const Json::exception& error) {
+        return fail(std::string("the report is damaged: ") + error.what());
+    }
+}
+
+}  // namespace paced::report

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/report/text_layout.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace paced::report {
+
+namespace {
+
+constexpr std::size_t label_width = 12;
+
+std::string number(double value, int decimals) {
+    std::array<char, 64> text{};
+    const int length = std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+    return {text.data(), static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(text.size()) - 1))};
+}
+
+// Three significant digits, and no more than there are.
+std::string three_digits(double value) {
+    if (value == 0) return "0";
+    if (value < 9.995) return number(value, 2);
+    if (value < 99.95) return number(value, 1);
+    return number(value, 0);
+}
+
+std::string indented(std::string_view label) {
+    std::string line = "  ";
+    line += label;
+    if (label.size() + 1 < label_width) line.append(label_width - label.size(), ' ');
+    else line += ' ';
+    return line;
+}
+
+}  // namespace
+
+std::string time_text(double ms) {
+    if (ms <= 0) return "0";
+    if (ms < .9995) return (ms < .00995 ? number(ms * 1e3, 1) : number(ms * 1e3, 0)) + " us";
+    if (ms < 999.5) return three_digits(ms) + " ms";
+    if (ms < 119'500) return three_digits(ms / 1e3) + " s";
+    const auto seconds = static_cast<long long>(std::llround(ms / 1e3));
+    const auto pair = [](long long big, const char* big_unit, long long small, const char* small_unit) {
+        return std::to_string(big) + big_unit + (small < 10 ? "0" : "") + std::to_string(small) + small_unit;
+    };
+    if (seconds < 7200) return pair(seconds / 60, " min ", seconds % 60, " s");
+    return pair(seconds / 3600, " h ", seconds % 3600 / 60, " min");
+}
+
+std::string bytes_text(double bytes) {
+    constexpr std::array units{" B", " KiB", " MiB", " GiB", " TiB"};
+    std::size_t unit = 0;
+    while (bytes >= 1023.5 && unit + 1 < units.size()) {
+        bytes /= 1024;
+        ++unit;
+    }
+    const bool whole = unit == 0 || std::abs(bytes - std::round(bytes)) < .005;
+    return (whole ? number(bytes, 0) : three_digits(bytes)) + units[unit];
+}
+
+std::string percent_text(double share) {
+    const double percent = 100 * share;
+    if (percent <= 0) return "0%";
+    if (percent < .005) return "<0.01%";
+    return number(percent, percent < .995 ? 2 : percent < 99.95 ? 1 : 0) + '%';
+}
+
+std::string shortened(std::string text, std::size_t width) {
+    if (text.size() <= width) return text;
+    text.resize(width - 3);
+    return text += "...";
+}
+
+Block::Block(std::string head) {
+    add({}, head);
+    // The head starts at the margin, what follows it is indented.
+    for (std::size_t i = 0; i < lines_.size(); ++i) lines_[i].erase(0, i == 0 ? label_width + 2 : label_width);
+}
+
+void Block::add(std::string_view label, std::string_view text) {
+    std::string line = indented(label);
+    const std::string hanging(label_width + 2, ' ');
+    std::size_t start = line.size();
+    while (true) {
+        const std::size_t room = columns_max - start;
+        if (text.size() <= room) break;
+        std::size_t cut = text.rfind(' ', room);
+        if (cut == std::string_view::npos || cut == 0) cut = text.find(' ');  // a long path is not broken
+        if (cut == std::string_view::npos) break;
+        lines_.push_back(line.append(text.substr(0, cut)));
+        text.remove_prefix(cut + 1);
+        line = hanging;
+        start = line.size();
+    }
+    lines_.push_back(line.append(text));
+}
+
+void Block::add(std::string_view label, const Table& table) {
+    std::vector<std::size_t> widths;
+    for (const Table::Column& column : table.columns) widths.push_back(column.title.size());
+    for (const auto& row : table.rows)
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+
+    const auto add_row = [&](std::string_view row_label, const std::vector<std::string>& cells) {
+        std::string line = indented(row_label);
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const std::size_t padding = widths[i] - cells[i].size();
+            if (i > 0) line += "  ";
+            if (table.columns[i].right) line.append(padding, ' ');
+            line += cells[i];
+            if (!table.columns[i].right) line.append(padding, ' ');
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        lines_.push_back(std::move(line));
+    };
+    std::vector<std::string> titles;
+    for (const Table::Column& column : table.columns) titles.push_back(column.title);
+    add_row(label, titles);
+    for (const auto& row : table.rows) add_row({}, row);
+}
+
+}  // namespace paced::report

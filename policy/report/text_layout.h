@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the text reports are laid out: labelled lines, wrapped paragraphs, tables; and how numbers are written.
+// Internal to policy/report.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paced::report {
+
+inline constexpr std::size_t columns_max = 100;
+
+// "0.4 us", "12 us", "3.21 ms", "61.2 s", "12 min 03 s", "3 h 07 min": three digits are enough to compare.
+std::string time_text(double ms);
+// "8 B", "64 KiB", "1.5 MiB"
+std::string bytes_text(double bytes);
+// "97.1%", "0.02%", "0%"
+std::string percent_text(double share);
+// The text, or its beginning and "..." where it is longer than width.
+std::string shortened(std::string text, std::size_t width);
+
+struct Table {
+    struct Column {
+        std::string title;
+        bool right = false;  // numbers stand right
+    };
+    std::vector<Column> columns;
+    std::vector<std::vector<std::string>> rows;
+};
+
+class Block {
+public:
+    explicit Block(std::string head);
+
+    // Wraps at blanks; lines after the first are indented as the text.
+    void add(std::string_view label, std::string_view text);
+    // Columns as wide as they need, two blanks apart; no blanks at the end of lines.
+    void add(std::string_view label, const Table& table);
+
+    std::vector<std::string> take() { return std::move(lines_); }
+
+private:
+    std::vector<std::string> lines_;
+};
+
+}  // namespace paced::report

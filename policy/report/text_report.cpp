@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The end of the job log: what was measured. Everything comes from the Report.
+#include <algorithm>
+#include <tuple>
+
+#include "policy/base/text.h"
+#include "policy/report/ranges.h"
+#include "policy/report/text.h"
+#include "policy/report/text_layout.h"
+
+namespace paced::report {
+
+namespace {
+
+constexpr std::size_t communicators_shown_max = 3, communicators_shown_full = 16;
+constexpr std::size_t ranks_shown_all = 16, ranks_shown_worst = 8;
+constexpr std::size_t warnings_shown_max = 4, warnings_shown_full = 40;
+
+std::string plural(std::size_t count, const char* singular, const char* several = "") {
+    return count_of(static_cast<long long>(count), singular, several);
+}
+
+std::string head_of(const Report& report) {
+    std::string head = "paced-fabric: ";
+    if (!report.job.id.empty()) head += "job " + report.job.id + (report.job.step.empty() ? "" : "." + report.job.step) + ", ";
+    std::vector<std::string> nodes;
+    for (const RankReport& rank : report.ranks) nodes.push_back(rank.node);
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    head += plural(report.ranks.size(), "rank") + " on " + plural(nodes.size(), "node") + ", " + time_text(report.elapsed_s * 1e3);
+    if (!report.finished) head += ", not finished";
+    return head + ": what was measured";
+}
+
+void add_iterations(Block& block, const Iterations& iterations) {
+    if (iterations.count == 0) {
+        block.add("iterations", "none found: " + iterations.remark);
+        return;
+    }
+    std::string cv = std::to_string(static_cast<int>(iterations.cv * 1000 + .5));
+    if (iterations.cv < 1) cv = "." + std::string(3 - std::min<std::size_t>(3, cv.size()), '0') + cv;
+    else cv.insert(cv.size() - 3, 1, '.');
+    block.add("iterations", std::to_string(iterations.count) + " of " + plural(static_cast<std::size_t>(iterations.collectives), "collective") +
+                                ": mean " + time_text(iterations.mean_ms) + ", CV " + cv + ", p50 " + time_text(iterations.p50_ms) + ", p99 " +
+                                time_text(iterations.p99_ms) + " (by rank " + std::to_string(iterations.rank) + ")");
+    if (iterations.startup > 0)
+        block.add({}, "without the first " + (iterations.startup == 1 ? std::string() : std::to_string(iterations.startup) + ' ') +
+                          "(start-up: " + time_text(iterations.startup_ms) + ")");
+}
+
+void add_stragglers(Block& block, const Report& report) {
+    for (const Straggler& straggler : report.stragglers) {
+        std::string text = "rank " + std::to_string(straggler.rank) + " on " + straggler.node + " arrives last in " +
+                           percent_text(straggler.last_share) + " of the late collectives and causes " +
+                           percent_text(straggler.lateness_share) + " of the waiting: it costs about ";
+        if (straggler.cost_ms_per_iteration) text += time_text(*straggler.cost_ms_per_iteration) + " of each iteration";
+        else text += time_text(straggler.cost_s * 1e3);
+        block.add("straggler", text + " (" + percent_text(straggler.cost_share) + " of the time). Look at " + straggler.node);
+    }
+    if (!report.stragglers.empty() || report.ranks.size() < 2) return;
+    const bool measured = std::any_of(report.communicators.begin(), report.communicators.end(),
+                                      [](const CommunicatorReport& communicator) { return communicator.matched > 0; });
+    block.add("straggler", measured ? "none: no rank is late again and again" : "not known: no collective was seen on all of its ranks");
+}
+
+void add_attribution(Block& block, const Attribution& attribution) {
+    if (attribution.elapsed <= 0) return;
+    std::vector<std::string> parts;
+    const auto add = [&](const char* name, double seconds) {
+        const double share = seconds / attribution.elapsed;
+        if (share >= .0005) parts.push_back(std::string(name) + ' ' + percent_text(share));
+    };
+    add("compute", attribution.compute);
+    add("collectives", attribution.service);
+    add("waiting for persistent stragglers", attribution.persistent_straggler);
+    add(attribution.persistent_straggler > 0 ? "for others" : "waiting for late ranks", attribution.transient_straggler);
+    add("contention", attribution.contention);
+    add("paced", attribution.pacing);
+    add("at the start", attribution.startup);
+    add("not attributed", attribution.unattributed);
+    block.add("time", join(parts, ", ") + " of the mean rank's " + time_text(attribution.elapsed * 1e3));
+}
+
+std::string main_operation(const CommunicatorReport& communicator) {
+    const auto most = std::max_element(communicator.operations.begin(), communicator.operations.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == communicator.operations.end()) return "-";
+    return communicator.operations.size() == 1 ? most->first : most->first + "+" + std::to_string(communicator.operations.size() - 1);
+}
+
+void add_communicators(Block& block, const Report& report, Level level) {
+    if (report.communicators.empty()) {
+        block.add("collectives", "none were recorded");
+        return;
+    }
+    Table table;
+    table.columns = {{"ranks"}, {"operations"}, {"calls", true}, {"per call", true}, {""}, {"p50", true}, {"p95", true}, {"p99", true}};
+    const std::size_t most = level == Level::full ? communicators_shown_full : communicators_shown_max;
+    std::uint64_t hidden_calls = 0;
+    for (std::size_t i = 0; i < report.communicators.size(); ++i) {
+        const CommunicatorReport& communicator = report.communicators[i];
+        if (i >= most) {
+            hidden_calls += communicator.calls;
+            continue;
+        }
+        const double members = static_cast<double>(std::max<std::size_t>(1, communicator.ranks.size()));
+        const double made = static_cast<double>(std::max<std::uint64_t>(1, communicator.calls)) * members;
+        std::vector<std::string> wait{"wait"}, service{"service"};
+        for (auto figure : {&Distribution::p50_ms, &Distribution::p95_ms, &Distribution::p99_ms}) {
+            wait.push_back(communicator.wait.count > 0 ? time_text(communicator.wait.*figure) : "-");
+            service.push_back(communicator.service.count > 0 ? time_text(communicator.service.*figure) : "-");
+        }
+        std::vector<std::string> row{shortened(compress_numbers(communicator.ranks), 16), shortened(main_operation(communicator), 22),
+                                     std::to_string(communicator.calls), bytes_text(static_cast<double>(communicator.bytes) / made)};
+        row.insert(row.end(), wait.begin(), wait.end());
+        table.rows.push_back(std::move(row));
+        service.insert(service.begin(), 4, "");
+        table.rows.push_back(std::move(service));
+    }
+    block.add("collectives", table);
+    if (report.communicators.size() > most)
+        block.add({}, "and " + plural(report.communicators.size() - most, "more communicator") + " with " + std::to_string(hidden_calls) + " calls");
+    std::uint64_t contended = 0, matched = 0;
+    for (const CommunicatorReport& communicator : report.communicators) {
+        contended += communicator.contended;
+        matched += communicator.matched;
+    }
+    if (contended > 0)
+        block.add({}, std::to_string(contended) + " of " + std::to_string(matched) +
+                          " ended at very different times on their ranks: contention, not lateness");
+}
+
+void add_ranks(Block& block, const Report& report, Level level) {
+    if (report.ranks.empty()) return;
+    std::vector<const RankReport*> shown;
+    for (const RankReport& rank : report.ranks) shown.push_back(&rank);
+    const bool all = level == Level::full || shown.size() <= ranks_shown_all;
+    if (!all) {
+        std::stable_sort(shown.begin(), shown.end(), [](const RankReport* a, const RankReport* b) {
+            return std::tuple(-a->cost_s, a->earliness_ms) < std::tuple(-b->cost_s, b->earliness_ms);
+        });
+        shown.resize(ranks_shown_worst);
+    }
+    Table table;
+    table.columns = {{"rank", true}, {"node"}, {"last in", true}, {"cost", true}, {"early by", true}, {"in collectives", true}};
+    for (const RankReport* rank : shown)
+        table.rows.push_back({std::to_string(rank->rank), shortened(rank->node, 24), rank->late > 0 ? percent_text(rank->last_share) : "-",
+                              time_text(rank->cost_s * 1e3), time_text(rank->earliness_ms),
+                              rank->elapsed_s > 0 ? percent_text(rank->collectives_s / rank->elapsed_s) : "-"});
+    block.add("ranks", table);
+    if (!all) {
+        double earliest = 0;
+        for (const RankReport& rank : report.ranks) earliest = std::max(earliest, rank.earliness_ms);
+        block.add({}, "and " + plural(report.ranks.size() - shown.size(), "rank") + " that cost less; all are early by " + time_text(earliest) +
+                          " or less in the mean");
+    }
+}
+
+// The nodes whose table is not that of the first, which the head of the log has shown for all.
+void add_differing_nodes(Block& block, const PlanSummary& plan, Level level) {
+    if (plan.nodes.size() < 2) return;
+    const NodePlan& first = plan.nodes.front();
+    std::vector<std::string> differing;
+    for (const NodePlan& node : plan.nodes)
+        if (node.bindings != first.bindings || node.remark != first.remark) differing.push_back(node.node);
+    if (differing.empty() && level != Level::full) return;
+    if (differing.empty()) block.add("nodes", "all " + std::to_string(plan.nodes.size()) + " have the GPU-NIC-core table of " + first.node);
+    else block.add("nodes", shortened(compress_hosts(differing), 60) + " differ from the GPU-NIC-core table of " + first.node);
+}
+
+void add_coverage(Block& block, const Report& report, Level level) {
+    for (const Coverage& coverage : report.coverage) {
+        std::string text = (coverage.library.empty() ? std::string("unknown library") : coverage.library) + ", " +
+                           plural(coverage.ranks.size(), "rank") + ": ";
+        if (coverage.kept < coverage.calls) text += std::to_string(coverage.kept) + " of ";
+        text += plural(coverage.calls, "call") + " recorded";
+        std::uint64_t others = coverage.dropped;
+        for (const auto& [function, calls] : coverage.not_recorded) others += calls;
+        if (others > 0) text += ", " + std::to_string(others) + " not recorded";
+        if (level == Level::full && others > 0) {
+            std::vector<std::string> parts;
+            for (const auto& [function, calls] : coverage.not_recorded) parts.push_back(function + " " + std::to_string(calls));
+            if (coverage.dropped > 0) parts.push_back("beyond the limit of communicators " + std::to_string(coverage.dropped));
+            text += " (" + join(parts, ", ") + ")";
+        }
+        if (report.overhead.ns_per_call && &coverage == &report.coverage.front())
+            text += "; recording cost " + percent_text(report.overhead.percent / 100) + " of the time";
+        block.add("coverage", text);
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> report_lines(const Report& report, Level level, const std::string& json_path) {
+    if (level == Level::none) return {};
+    if (report.ranks.empty()) {
+        std::string head = "paced-fabric: ";
+        if (!report.job.id.empty()) head += "job " + report.job.id + (report.job.step.empty() ? "" : "." + report.job.step) + ": ";
+        Block block(head + "nothing was recorded: no task has used MPI collectives through a library that is known here");
+        for (const std::string& warning : report.warnings) block.add("warning", warning);
+        return block.take();
+    }
+    Block block(head_of(report));
+    add_iterations(block, report.iterations);
+    add_stragglers(block, report);
+    add_attribution(block, report.attribution);
+    add_communicators(block, report, level);
+    add_ranks(block, report, level);
+    add_differing_nodes(block, report.plan, level);
+    add_coverage(block, report, level);
+    const std::size_t most = level == Level::full ? warnings_shown_full : warnings_shown_max;
+    for (std::size_t i = 0; i < report.warnings.size() && i < most; ++i) block.add("warning", report.warnings[i]);
+    if (report.warnings.size() > most) block.add("warning", "and " + std::to_string(report.warnings.size() - most) + " more");
+    if (report.policy.mode_run == "observe" && report.arms.empty())
+        block.add("note", "nothing was delayed: a collective ends with its last rank, and no gain is claimed");
+    if (!json_path.empty()) block.add("json", json_path);
+    return block.take();
+}
+
+}  // namespace paced::report

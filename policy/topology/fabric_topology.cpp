@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/topology/fabric_topology.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/base/text.h"
+#include "policy/topology/host_list.h"
+
+namespace paced::topology {
+
+std::optional<SwitchIndex> FabricTopology::find_switch(std::string_view name) const {
+    const auto found = switch_of_.find(name);
+    return found == switch_of_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<SwitchIndex> FabricTopology::roots() const {
+    std::vector<SwitchIndex> roots;
+    for (std::size_t i = 0; i < switches_.size(); ++i)
+        if (!switches_[i].parent) roots.push_back(static_cast<SwitchIndex>(i));
+    return roots;
+}
+
+int FabricTopology::levels() const {
+    int highest = -1;
+    for (const Switch& each : switches_) highest = std::max(highest, each.level);
+    return highest + 1;
+}
+
+std::optional<SwitchIndex> FabricTopology::leaf_of(std::string_view host) const {
+    const auto found = leaf_of_.find(host);
+    return found == leaf_of_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string FabricTopology::why_unknown(std::string_view host) const {
+    if (leaf_of(host)) return {};
+    const auto found = doubled_.find(host);
+    if (found == doubled_.end()) return std::string(host) + " is on no switch";
+    std::vector<std::string> names;
+    for (SwitchIndex index : found->second) names.push_back(at(index).name);
+    return std::string(host) + " is on several switches: " + join(names, ", ");
+}
+
+std::vector<SwitchIndex> FabricTopology::path_to(SwitchIndex index) const {
+    std::vector<SwitchIndex> path;
+    for (std::optional<SwitchIndex> each = index; each; each = at(*each).parent) path.push_back(*each);
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+std::string level_name(FabricKind kind, int level) {
+    if (kind == FabricKind::blocks && level == 0) return "block";
+    switch (level) {
+        case 0:
+            return "leaf";
+        case 1:
+            return "spine";
+        case 2:
+            return "core";
+        default:
+            return "level " + std::to_string(level);
+    }
+}
+
+void FabricBuilder::add_switch(std::string name, std::vector<std::string> hosts, std::vector<std::string> children, Location where) {
+    entries_.push_back({std::move(name), std::move(hosts), std::move(children), std::move(where)});
+}
+
+FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
+    FabricTopology fabric;
+    std::vector<Entry> defined;  // those kept, at the index of their switch
+    for (Entry& entry : entries_) {
+        const auto [found, is_new] = fabric.switch_of_.try_emplace(entry.name, static_cast<SwitchIndex>(defined.size()));
+        if (!is_new) {
+            diagnostics.error(entry.where, "switch '" + entry.name + "' is defined twice")
+                .hints.push_back("the first definition is at " + to_string(defined[to_index(found->second)].where));
+            continue;
+        }
+        fabric.switches_.emplace_back().name = entry.name;
+        defined.push_back(std::move(entry));
+    }
+
+    for (std::size_t i = 0; i < defined.size(); ++i) {
+        const auto self = static_cast<SwitchIndex>(i);
+        for (const std::string& name : defined[i].children) {
+            const auto child = fabric.find_switch(name);
+            if (!child) {
+                auto& entry =
+                    diagnostics.error(defined[i].where, "switch '" + defined[i].name + "' names '" + name + "', which is not defined");
+                std::vector<std::string_view> names;
+                for (const Switch& each : fabric.switches_) names.push_back(each.name);
+                if (diagnostics.entries().size() > 20) continue;  // enough said
+                if (const auto near = did_you_mean(name, names)) entry.hints.push_back("did you mean '" + *near + "'?");
+                continue;
+            }
+            auto& parent = fabric.switches_[to_index(*child)].parent;
+            if (parent == self) continue;  // named twice by the same switch
+            if (parent) {
+                diagnostics.warning(defined[i].where, "switch '" + name + "' hangs on both '" + fabric.at(*parent).name + "' and '" +
+                                                          defined[i].name + "'; the second link is left out");
+                continue;
+            }
+            // A circle shows when its last link is made: the child is then above its would-be parent.
+            const auto above = fabric.path_to(self);
+            if (std::find(above.begin(), above.end(), *child) != above.end()) {
+                diagnostics.error(defined[i].where, "switch '" + defined[i].name + "' and switch '" + name + "' are each above the other");
+                continue;
+            }
+            parent = self;
+            fabric.switches_[i].children.push_back(*child);
+        }
+    }
+
+    // Levels from below: every switch raises all that are above it.
+    for (std::size_t i = 0; i < defined.size(); ++i) {
+        int level = 0;
+        for (std::optional<SwitchIndex> each = static_cast<SwitchIndex>(i); each; each = fabric.at(*each).parent, ++level) {
+            int& known = fabric.switches_[to_index(*each)].level;
+            if (known > level) break;
+            known = level;
+        }
+    }
+
+    for (std::size_t i = 0; i < defined.size(); ++i) {
+        const auto self = static_cast<SwitchIndex>(i);
+        for (std::string& host : defined[i].hosts) {
+            const auto doubled = fabric.doubled_.find(host);
+            const auto known = fabric.leaf_of_.find(host);
+            if (doubled != fabric.doubled_.end()) {
+                auto& places = doubled->second;
+                if (places.back() != self) places.push_back(self);
+            } else if (known == fabric.leaf_of_.end()) {
+                fabric.leaf_of_.emplace(host, self);
+                fabric.switches_[i].hosts.push_back(std::move(host));
+            } else if (known->second != self) {
+                fabric.doubled_.emplace(host, std::vector{known->second, self});
+                fabric.leaf_of_.erase(known);
+            }
+        }
+    }
+    // One warning for all hosts that share the same switches: on a fabric of several rails that is every host.
+    std::map<std::vector<SwitchIndex>, std::vector<std::string>> doubled;
+    for (const auto& [host, places] : fabric.doubled_) doubled[places].push_back(host);
+    for (const auto& [places, hosts] : doubled) {
+        std::vector<std::string> names;
+        for (SwitchIndex place : places) names.push_back(fabric.at(place).name);
+        diagnostics
+            .warning(defined[to_index(places[1])].where,
+                     compress_hosts(hosts) + (hosts.size() == 1 ? " is" : " are") + " on several switches: " + join(names, ", "))
+            .hints.push_back("where they really are cannot be known from this, so jobs with them keep their order");
+        std::erase_if(fabric.switches_[to_index(places[0])].hosts, [&](const std::string& host) { return !fabric.leaf_of(host); });
+    }
+    return fabric;
+}
+
+}  // namespace paced::topology

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Others' hwloc files against the table in their SOURCES.md: how many packages, NUMA nodes, cores, PUs, GPUs and NICs of
+// which kind, and for each GPU which fabric NICs are nearest and how near.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "policy/base/text.h"
+#include "policy/io/node_file.h"
+#include "policy/io/snapshot.h"
+#include "policy/placement/node_table.h"
+#include "tests/doubles/paths.h"
+
+namespace {
+
+using namespace paced;
+using namespace paced::topology;
+
+constexpr char folder[] = "hwloc";
+
+// One row of the table; the columns as they are called there.
+struct Row {
+    std::string file, format, cpus, gpus, nics, nearest;
+};
+
+std::vector<Row> read_rows() {
+    const auto sources = test::others_data(std::string(folder) + "/SOURCES.md");
+    if (!sources) return {Row{}};
+    std::vector<Row> rows;
+    std::istringstream text(test::read_file(*sources));
+    for (std::string line; std::getline(text, line);) {
+        const auto cells = split(line, '|');
+        if (cells.size() < 10 || !trim(cells[1]).ends_with(".xml")) continue;
+        const auto cell = [&](std::size_t i) { return std::string(trim(cells[i])); };
+        rows.push_back({cell(1), cell(3), cell(4), cell(5), cell(6), cell(8)});
+    }
+    return rows;
+}
+
+// "4 ib, 2 eth"
+std::string nic_kinds(const NodeTopology& node) {
+    static const std::map<NicKind, std::string> names{{NicKind::infiniband, "ib"},       {NicKind::omni_path, "opa"},
+                                                      {NicKind::slingshot, "slingshot"}, {NicKind::efa, "efa"},
+                                                      {NicKind::roce, "roce-eth"},       {NicKind::ethernet, "eth"}};
+    std::map<std::string, int> counts;
+    for (const Nic& nic : node.nics) ++counts[names.at(nic.kind)];
+    std::vector<std::string> parts;
+    for (const auto& [name, count] : counts) parts.push_back(std::to_string(count) + ' ' + name);
+    return parts.empty() ? "0" : join(parts, ", ");
+}
+
+// The same, from the table: its order is another.
+std::string sorted_kinds(const std::string& cell) {
+    std::vector<std::pair<std::string, std::string>> parts;
+    for (auto part : split(cell, ',')) {
+        part = trim(part);
+        const auto blank = part.find(' ');
+        if (blank == std::string_view::npos) return std::string(part);
+        parts.emplace_back(part.substr(blank + 1), part);
+    }
+    std::sort(parts.begin(), parts.end());
+    std::vector<std::string> texts;
+    for (auto& part : parts) texts.push_back(part.second);
+    return join(texts, ", ");
+}
+
+std::string normal(std::string_view pci) {
+    const auto address = parse_pci_address(pci);
+    return address ? to_string(*address) : "not a PCI address: " + std::string(pci);
+}
+
+// "0000:33:00.0(hsi0/mlx5_0)"
+std::string nic_text(const Nic& nic) {
+    std::set<std::string> names(nic.netdevs.begin(), nic.netdevs.end());
+    if (!nic.name.empty()) names.insert(nic.name);
+    const std::vector<std::string> sorted(names.begin(), names.end());
+    return to_string(*nic.place.pci) + (sorted.empty() ? "" : '(' + join(sorted, "/") + ')');
+}
+
+// GPU -> "PKG 0000:33:00.0(hsi0/mlx5_0)", candidates separated by commas
+std::map<std::string, std::string> nearest_of(const NodeTopology& node) {
+    std::map<std::string, std::string> answers;
+    const auto table = placement::node_table(node);
+    for (const auto& row : table.rows) {
+        if (!row.relation || class_of(node.nic(row.candidates.front()).kind) != NicClass::fabric) continue;
+        std::vector<std::string> nics;
+        for (NicIndex nic : row.candidates) nics.push_back(nic_text(node.nic(nic)));
+        answers[to_string(*node.gpu(row.gpu).place.pci)] = std::string(to_string(*row.relation)) + ' ' + join(nics, ",");
+    }
+    return answers;
+}
+
+// "13:00.0/23:00.0 PKG 33:00.0(hsi0/mlx5_0); ..."
+std::map<std::string, std::string> expected_nearest(const std::string& cell) {
+    std::map<std::string, std::string> answers;
+    if (cell == "-") return answers;
+    for (auto group : split(cell, ';')) {
+        std::istringstream words{std::string(trim(group))};
+        std::string gpus, relation, nics;
+        words >> gpus >> relation >> nics;
+        std::vector<std::string> full;
+        for (auto nic : split(nics, ',')) {
+            const auto bracket = std::min(nic.find('('), nic.size());
+            full.push_back(normal(nic.substr(0, bracket)) + std::string(nic.substr(bracket)));
+        }
+        for (auto gpu : split(gpus, '/')) answers[normal(gpu)] = relation + ' ' + join(full, ",");
+    }
+    return answers;
+}
+
+class RecordedNode : public testing::TestWithParam<Row> {};
+
+TEST_P(RecordedNode, MeetsTheTable) {
+    const Row& row = GetParam();
+    const auto file = test::others_data(std::string(folder) + '/' + row.file);
+    if (row.file.empty() || !file) GTEST_SKIP() << folder << '/' << row.file << " is not there";
+    Diagnostics diagnostics;
+    const auto node = io::read_node_file(file->string(), diagnostics);
+
+    if (row.format.find("refused") != std::string::npos) {
+        EXPECT_FALSE(node);
+        EXPECT_EQ(format(diagnostics),
+                  file->string() +
+                      ":3:1: error: hwloc XML of version 3.0: hwloc 2 reads versions 1 and 2 only\n"
+                      "    hint: on the machine that wrote it, `lstopo --export-xml-flags v2 FILE.xml` writes version 2\n");
+        return;
+    }
+    ASSERT_TRUE(node) << format(diagnostics);
+    EXPECT_TRUE(diagnostics.empty()) << format(diagnostics);
+    int cores = 0;
+    for (const Pu& pu : node->pus) cores = std::max(cores, pu.core + 1);
+    EXPECT_EQ(std::to_string(node->packages.size()) + '/' + std::to_string(node->numa_nodes.size()) + '/' + std::to_string(cores) + '/' +
+                  std::to_string(node->pus.size()),
+              row.cpus);
+    EXPECT_EQ(std::to_string(node->gpus.size()), row.gpus);
+    EXPECT_EQ(nic_kinds(*node), sorted_kinds(row.nics));
+    if (!node->gpus.empty()) {
+        EXPECT_EQ(nearest_of(*node), expected_nearest(row.nearest));
+    }
+
+    // What the plugin gets of it is the same.
+    const std::string snapshot = io::write_snapshot(*node);
+    const auto again = io::read_snapshot(snapshot);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(io::write_snapshot(*again), snapshot);
+    EXPECT_EQ(nearest_of(*again), nearest_of(*node));
+}
+
+std::string test_name(const testing::TestParamInfo<Row>& info) {
+    std::string name = info.param.file.empty() ? "SourcesMissing" : info.param.file;
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Hwloc, RecordedNode, testing::ValuesIn(read_rows()), test_name);
+
+}  // namespace
