@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/step_stamp.h"
+#include "plugin/interposer/stamp.h"
 
 #include <map>
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace paced::step {
+namespace paced::interposer {
 namespace {
 
 std::map<std::string, std::string> variables;
@@ -23,6 +23,8 @@ struct Case {
 
 TEST(Stamp, HoldsForItsOwnStepAlone) {
     const std::string own = std::to_string(getpid()), parent = std::to_string(getppid());
+    int sockets[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
     const Case cases[] = {
         {"slurm:12.0", {{"SLURM_JOB_ID", "12"}, {"SLURM_STEP_ID", "0"}}, true},
         {"slurm:12.0", {{"SLURM_JOB_ID", "12"}, {"SLURM_STEP_ID", "1"}}, false},   // a nested srun
@@ -38,11 +40,14 @@ TEST(Stamp, HoldsForItsOwnStepAlone) {
         {"pmix:", {{"PMIX_NAMESPACE", ""}}, false},
         {"torch:run", {{"TORCHELASTIC_RUN_ID", "run"}}, true},
         {"torch:run", {{"TORCHELASTIC_RUN_ID", "other"}}, false},
-        {"pmi:job", {{"PMI_JOBID", "job"}}, true},
-        {"pmi:job", {{"PMI_JOBID", "other"}}, false},
-        {"pmi:" + parent, {{"PMI_RANK", "0"}}, true},
-        {"pmi:" + parent, {}, false},                        // not a rank of Hydra's
-        {"pmi:999999999", {{"PMI_RANK", "0"}}, false},
+        {"pmi:job.1", {{"PMI_ID", "job.1"}}, true},
+        {"pmi:job.1", {{"PMI_ID", "other"}}, false},
+        {"pmi:" + own, {{"PMI_FD", std::to_string(sockets[0])}}, true},      // who made the socket pair is Hydra's proxy
+        {"pmi:" + parent, {{"PMI_FD", std::to_string(sockets[0])}}, false},  // an mpiexec around this one
+        {"pmi:" + parent, {{"PMI_FD", "9999"}}, true},                       // closed meanwhile: the parent
+        {"pmi:" + parent, {}, false},                                        // not a rank of Hydra's
+        {"pmi:999999999", {{"PMI_FD", "9999"}}, false},
+        {"pmi:", {{"PMI_FD", "9999"}}, false},
         {"alone:" + own, {}, true},
         {"alone:" + parent, {}, true},                       // a child
         {"alone:999999999", {}, false},
@@ -59,18 +64,5 @@ TEST(Stamp, HoldsForItsOwnStepAlone) {
     EXPECT_FALSE(stamp_holds(nullptr, from_variables));
 }
 
-TEST(Stamp, DrawnHolds) {
-    const std::map<std::string, std::string> environments[] = {
-        {{"PMIX_NAMESPACE", "prterun-1"}}, {{"PMI_JOBID", "kvs_1"}}, {{"PMI_RANK", "0"}, {"PMI_FD", "9999"}}, {{"TORCHELASTIC_RUN_ID", "none"}}, {}};
-    const std::string expected[] = {"pmix:prterun-1", "pmi:kvs_1", "pmi:" + std::to_string(getppid()), "torch:none", "alone:" + std::to_string(getpid())};
-    for (std::size_t i = 0; i < std::size(environments); ++i) {
-        variables = environments[i];
-        char drawn[stamp_size];
-        draw_stamp(drawn, from_variables);
-        EXPECT_EQ(drawn, expected[i]);
-        EXPECT_TRUE(stamp_holds(drawn, from_variables)) << drawn;
-    }
-}
-
 }  // namespace
-}  // namespace paced::step
+}  // namespace paced::interposer
