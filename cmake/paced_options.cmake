@@ -18,7 +18,8 @@ set(PACED_FABRIC_TEST_DATA ${CMAKE_SOURCE_DIR}/../shared/data CACHE PATH "Others
 add_library(paced_options INTERFACE)
 target_include_directories(paced_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(paced_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
   $<$<BOOL:${PACED_FABRIC_WERROR}>:-Werror>)
 if(PACED_FABRIC_SANITIZE)
   target_compile_options(paced_options INTERFACE -fsanitize=${PACED_FABRIC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -10,7 +10,7 @@ namespace paced::spank::allocator {
 
 void init(spank_t spank, int count, char* const* words) noexcept {
     start(spank, count, words);
-    if (!state.inert) forget_inherited();
+    if (state.active) forget_inherited();
 }
 
 void init_post_opt() noexcept { hand_on(true); }

@@ -27,6 +27,7 @@ bool take(std::string_view word, Arguments& arguments) noexcept {
 
 const char* parse_arguments(int count, char* const* words, Arguments& arguments) noexcept {
     arguments.config.assign(default_config);
+    arguments.deadline_ms = default_deadline_ms;
     for (int i = 0; i < count; ++i) {
         if (words[i] != nullptr && !take(words[i], arguments)) return words[i];
     }

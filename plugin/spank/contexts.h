@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The callbacks, one namespace and source file for each place that Slurm loads the plugin into. plugin.cpp sends
-// each callback where it belongs, and none at all once the plugin is inert. None of them fails.
+// each callback where it belongs, and none at all while the plugin is inactive. None of them fails.
 #pragma once
 
 #include "plugin/spank/slurm.h"

@@ -52,7 +52,7 @@ bool helper_may_see(std::string_view variable) noexcept {
 HelperEnvironment& HelperEnvironment::fresh() noexcept {
     static constinit HelperEnvironment only;
     only.count_ = only.used_ = 0;
-    only.complete_ = true;
+    only.overflown_ = false;
     return only;
 }
 
@@ -63,7 +63,7 @@ char* const* HelperEnvironment::get() noexcept {
 
 void HelperEnvironment::add(char* variable) noexcept {
     if (count_ == limit) {
-        complete_ = false;
+        overflown_ = true;
         return;
     }
     variables_[count_++] = variable;
@@ -79,7 +79,7 @@ void HelperEnvironment::take_from(char* const* job_environment) noexcept {
 
 void HelperEnvironment::set(std::string_view name, std::string_view value) noexcept {
     Name full;
-    if (!full.append("PACED_FABRIC_HELPER_") || !full.append(name)) complete_ = false;
+    if (!full.append("PACED_FABRIC_HELPER_") || !full.append(name)) overflown_ = true;
     else set_plain(full.view(), value);
 }
 
@@ -92,7 +92,7 @@ void HelperEnvironment::set_number(std::string_view name, std::uint32_t value) n
 void HelperEnvironment::set_plain(std::string_view name, std::string_view value) noexcept {
     const std::size_t size = name.size() + value.size() + 2;
     if (size > sizeof own_ - used_) {
-        complete_ = false;
+        overflown_ = true;
         return;
     }
     char* const variable = own_ + used_;

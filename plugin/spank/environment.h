@@ -26,7 +26,7 @@ public:
     void set(std::string_view name, std::string_view value) noexcept;  // name without PACED_FABRIC_HELPER_
     void set_number(std::string_view name, std::uint32_t value) noexcept;
     void set_plain(std::string_view name, std::string_view value) noexcept;
-    bool complete() const noexcept { return complete_; }  // false: something did not fit
+    bool complete() const noexcept { return !overflown_; }  // false: something did not fit
     char* const* get() noexcept;
 
     static HelperEnvironment& fresh() noexcept;  // the process's only one, emptied
@@ -35,7 +35,7 @@ private:
     void add(char* variable) noexcept;
 
     static constexpr std::size_t limit = 4096;
-    bool complete_ = true;
+    bool overflown_ = false;
     std::size_t count_ = 0, used_ = 0;
     char* variables_[limit + 1] = {};
     char own_[64 * 1024] = {};

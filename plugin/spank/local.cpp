@@ -11,7 +11,7 @@ namespace paced::spank::local {
 void init(spank_t spank, int count, char* const* words) noexcept {
     start(spank, count, words);
     // Outside a job this srun makes one of its own; whatever it finds of ours is left over from another.
-    if (!state.inert && std::getenv("SLURM_JOB_ID") == nullptr) forget_inherited();
+    if (state.active && std::getenv("SLURM_JOB_ID") == nullptr) forget_inherited();
 }
 
 void init_post_opt() noexcept { hand_on(false); }

@@ -35,7 +35,7 @@ int slurm_spank_init(spank_t spank, int count, char* words[]) {
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int, char*[]) {
-    if (state.inert) return 0;
+    if (!state.active) return 0;
     switch (spank_context()) {
         case S_CTX_ALLOCATOR: allocator::init_post_opt(); break;
         case S_CTX_LOCAL: local::init_post_opt(); break;
@@ -46,22 +46,22 @@ int slurm_spank_init_post_opt(spank_t spank, int, char*[]) {
 }
 
 int slurm_spank_user_init(spank_t spank, int, char*[]) {
-    if (!state.inert) remote::user_init(spank);
+    if (state.active) remote::user_init(spank);
     return 0;
 }
 
 int slurm_spank_task_init(spank_t spank, int, char*[]) {
-    if (!state.inert) task::init(spank);
+    if (state.active) task::init(spank);
     return 0;
 }
 
 int slurm_spank_task_exit(spank_t spank, int, char*[]) {
-    if (!state.inert) remote::task_exit(spank);
+    if (state.active) remote::task_exit(spank);
     return 0;
 }
 
 int slurm_spank_exit(spank_t spank, int, char*[]) {
-    if (!state.inert && spank_context() == S_CTX_REMOTE) remote::exit(spank);
+    if (state.active && spank_context() == S_CTX_REMOTE) remote::exit(spank);
     return 0;
 }
 

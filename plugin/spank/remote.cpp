@@ -68,6 +68,15 @@ std::uint32_t count_nodes(spank_t spank) noexcept {
     return nodes == 0 ? 1 : nodes;
 }
 
+bool launches_ranks_itself(spank_t spank) noexcept {
+    int count = 0;
+    char** arguments = nullptr;
+    const bool known = spank_get_item(spank, S_JOB_ARGV, &count, &arguments) == ESPANK_SUCCESS && count > 0 && arguments != nullptr;
+    if (!known || !is_launcher_daemon(arguments[0])) return false;
+    slurm_debug("paced-fabric: %s launches the ranks itself; this step is left alone", arguments[0]);
+    return true;
+}
+
 bool fill_environment(spank_t spank, HelperEnvironment& environment) noexcept {
     char** job_environment = nullptr;
     if (spank_get_item(spank, S_JOB_ENV, &job_environment) == ESPANK_SUCCESS) environment.take_from(job_environment);
@@ -135,7 +144,7 @@ void init_post_opt(spank_t spank) noexcept {
     const auto from_job = [spank](const char* name, Path& text) noexcept { return job_variable(spank, name, text); };
     step.wanted = what_is_wanted(state.flags, exists(state.arguments.config.c_str()), from_job);
     if (step.wanted == Wanted::no) return;
-    if (!find_user(spank, step.user)) {
+    if (launches_ranks_itself(spank) || !find_user(spank, step.user)) {
         step.wanted = Wanted::no;
         return;
     }
@@ -158,7 +167,7 @@ void user_init(spank_t spank) noexcept {
     const char* const failure = ask_helper(spank, words);
     if (failure != nullptr) {
         tell("%s; this node's part of the step runs as it would without the plugin", failure);
-        state.inert = true;
+        state.active = false;
         return;
     }
     AnswerLine line;

@@ -106,8 +106,9 @@ Outcome probe_node(const Path& probe, const Identity& user, char* output) noexce
 
 bool write_down(int folder, const Name& name, const char* data, std::size_t size) noexcept {
     Name draft;
-    std::snprintf(draft.raw(), Name::room(), ".%s.%d", name.c_str(), static_cast<int>(getpid()));
-    draft.measure();
+    char process[16];
+    std::snprintf(process, sizeof process, ".%d", static_cast<int>(getpid()));
+    if (!draft.assign(".") || !draft.append(name.view()) || !draft.append(process)) return false;
     const int fd = openat(folder, draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0) return false;
     bool good = fchmod(fd, 0644) == 0;

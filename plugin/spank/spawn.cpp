@@ -85,7 +85,7 @@ bool arrange_descriptors(int captured_fd, int pipe_end) noexcept {
     sigprocmask(SIG_SETMASK, &none, nullptr);
     limit_resource(RLIMIT_CORE, 0);
     limit_resource(RLIMIT_CPU, static_cast<rlim_t>(child.deadline_ms / 1000 + 2));
-    limit_resource(RLIMIT_AS, rlim_t{2} << 30);
+    limit_resource(RLIMIT_AS, rlim_t{4} << 30);
     if (child.identity != nullptr && !become(*child.identity)) _exit(code_no_privilege);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(code_no_privilege);
     if (child.folder != nullptr && chdir(child.folder) != 0 && chdir("/") != 0) _exit(code_no_privilege);

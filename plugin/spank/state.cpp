@@ -46,7 +46,7 @@ void start(spank_t spank, int count, char* const* words) noexcept {
     } else if (state.arguments.kill_switch(kill_switch) && exists(kill_switch.c_str())) {
         slurm_debug("paced-fabric: %s is there; the plugin does nothing", kill_switch.c_str());
     } else {
-        state.inert = false;
+        state.active = true;
     }
 }
 

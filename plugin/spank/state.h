@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the plugin knows in this process, from slurm_spank_init on. Slurm calls one callback at a time, so plain data
-// does. Once inert, for whatever reason, the plugin does nothing more in this process.
+// does. Once inactive, for whatever reason, the plugin does nothing more in this process.
 #pragma once
 
 #include "plugin/spank/arguments.h"
@@ -10,7 +10,7 @@
 namespace paced::spank {
 
 struct State {
-    bool inert = true;  // until start() has found everything in order
+    bool active = false;  // until start() has found everything in order
     Arguments arguments;
     Flags flags;
 };

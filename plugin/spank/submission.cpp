@@ -16,12 +16,12 @@ namespace {
 constinit char complaint[16 * 1024 + 1];
 constinit bool key_drawn = false;
 
-// Slurm's own prefix ("sbatch: error: ") stands before each line.
+// Slurm puts "sbatch: " before each line; that it is an error the lines say themselves.
 void print_lines(char* text, std::size_t size) noexcept {
     text[size] = '\0';
     for (std::string_view left{text, size}; !left.empty();) {
         const std::string_view line = cut_until(left, '\n');
-        slurm_error("%.*s", static_cast<int>(line.size()), line.data());
+        slurm_spank_log("%.*s", static_cast<int>(line.size()), line.data());
     }
 }
 

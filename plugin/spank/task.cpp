@@ -47,13 +47,6 @@ void bind(std::uint32_t task, const char* list) noexcept {
 
 void init(spank_t spank) noexcept {
     if (!step.engaged) return;
-    int argument_count = 0;
-    char** arguments = nullptr;
-    if (spank_get_item(spank, S_JOB_ARGV, &argument_count, &arguments) == ESPANK_SUCCESS && argument_count > 0 && arguments != nullptr &&
-        is_launcher_daemon(arguments[0])) {
-        slurm_debug("paced-fabric: %s launches the ranks itself; it is left alone", arguments[0]);
-        return;
-    }
     int id = -1;
     if (spank_get_item(spank, S_TASK_ID, &id) != ESPANK_SUCCESS || id < 0) return;
     const auto task = static_cast<std::uint32_t>(id);

@@ -165,7 +165,7 @@ std::vector<RankReport> ranks_of(const Matching& matching, const Lateness& laten
 }
 
 std::vector<Straggler> stragglers_of(const Lateness& lateness, const std::vector<RankReport>& ranks, const Iterations& iterations,
-                                     double kept_elapsed_s) {
+                                     const std::vector<double>& kept_elapsed_ns) {
     std::vector<Straggler> stragglers;
     for (std::size_t p = 0; p < ranks.size(); ++p) {
         if (!lateness.persistent[p]) continue;
@@ -176,7 +176,7 @@ std::vector<Straggler> stragglers_of(const Lateness& lateness, const std::vector
         straggler.last_share = rank.last_share;
         straggler.lateness_share = rank.lateness_share;
         straggler.cost_s = rank.cost_s;
-        straggler.cost_share = kept_elapsed_s > 0 ? rank.cost_s / kept_elapsed_s : 0;
+        straggler.cost_share = kept_elapsed_ns[p] > 0 ? rank.cost_s * 1e9 / kept_elapsed_ns[p] : 0;
         if (iterations.count > 0) straggler.cost_ms_per_iteration = straggler.cost_share * iterations.mean_ms;
         stragglers.push_back(std::move(straggler));
     }
@@ -258,7 +258,7 @@ void warn_of_the_missing(const Trace& trace, const Matching& matching, Report& r
                                   " could not be compared with the leader's: there lateness is worked out from durations, and contention is not seen");
     if (matching.clock_error_ns > 1'000'000)
         report.warnings.push_back("clocks of two nodes may differ by up to " + std::to_string(matching.clock_error_ns / 1'000'000) +
-                                  " ms: smaller differences between their arrivals count as ties");
+                                  " ms: where that is long for a collective, lateness is worked out from durations");
 }
 
 // ---- plan
@@ -321,19 +321,19 @@ Report analyse(const Trace& trace, const std::vector<JobPlan>& plans, const Anal
 
     const std::vector<RankTime> times = rank_times(matching);
     report.coverage = coverage_of(matching);
-    double elapsed_ns = 0, made = 0, kept = 0;
-    for (const RankTime& time : times) elapsed_ns += time.elapsed_ns / static_cast<double>(times.size());
+    // Costs are summed over the kept collectives, so they are held against the share of time that these stand for.
+    double made = 0, kept = 0;
     for (const MatchedCommunicator& communicator : matching.communicators) {
         kept += static_cast<double>(communicator.collectives);
         made += static_cast<double>(communicator.collectives) * communicator.made_per_kept();
     }
-    // Costs are summed over the kept collectives, so they are held against the share of time that these stand for.
-    const double kept_elapsed_ns = made > 0 ? elapsed_ns * kept / made : elapsed_ns;
+    std::vector<double> kept_elapsed_ns;
+    for (const RankTime& time : times) kept_elapsed_ns.push_back(made > 0 ? time.elapsed_ns * kept / made : time.elapsed_ns);
 
     const Lateness lateness = judge(matching, report.iterations.mean_ms * 1e6, kept_elapsed_ns);
     report.ranks = ranks_of(matching, lateness, times);
     report.communicators = communicators_of(matching, lateness);
-    report.stragglers = stragglers_of(lateness, report.ranks, report.iterations, kept_elapsed_ns / 1e9);
+    report.stragglers = stragglers_of(lateness, report.ranks, report.iterations, kept_elapsed_ns);
     report.attribution = attribute(matching, lateness, times);
     report.overhead = overhead_of(matching, report.elapsed_s, options);
     warn_of_the_missing(trace, matching, report);

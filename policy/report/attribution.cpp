@@ -14,14 +14,13 @@ using Kind = std::tuple<std::uint32_t, Operation, std::uint64_t>;  // communicat
 Kind kind_of(const Collective& collective) { return {collective.communicator, collective.operation, collective.bytes}; }
 
 // What an undisturbed collective of each kind takes.
-std::map<Kind, double> usual_services(const Matching& matching, const Lateness& lateness) {
+std::map<Kind, double> usual_services(const Matching& matching) {
     std::map<Kind, std::vector<double>> undisturbed, all;
-    for (std::size_t c = 0; c < matching.collectives.size(); ++c) {
-        const Collective& collective = matching.collectives[c];
+    for (const Collective& collective : matching.collectives) {
         if (!collective.measured()) continue;
         const auto service_ns = static_cast<double>(collective.service_ns());
         all[kind_of(collective)].push_back(service_ns);
-        if (!lateness.contended[c]) undisturbed[kind_of(collective)].push_back(service_ns);
+        if (!collective.contended) undisturbed[kind_of(collective)].push_back(service_ns);
     }
     std::map<Kind, double> usual;
     for (auto& [kind, services] : all) usual[kind] = percentile(services, .10);
@@ -41,8 +40,7 @@ void add_part(const Matching& matching, const Lateness& lateness, const std::map
     }
     const double wait_ns = std::min(inside_ns, static_cast<double>(collective.last_arrival_ns - part.arrival_ns) * weight);
     const double rest_ns = inside_ns - wait_ns;
-    const bool contended = lateness.contended[part.collective];
-    const double beyond_ns = contended ? std::max(0.0, rest_ns - usual.at(kind_of(collective)) * weight) : 0;
+    const double beyond_ns = collective.contended ? std::max(0.0, rest_ns - usual.at(kind_of(collective)) * weight) : 0;
     sums.contention += beyond_ns;
     sums.service += rest_ns - beyond_ns;
     switch (verdict) {
@@ -55,7 +53,7 @@ void add_part(const Matching& matching, const Lateness& lateness, const std::map
             std::uint32_t i = collective.begin;
             while (matching.parts[i].participant != collective.last) ++i;
             const std::int32_t before = matching.parts[i].before;
-            (before >= 0 && lateness.contended[static_cast<std::size_t>(before)] ? sums.contention : sums.service) += wait_ns;
+            (before >= 0 && matching.collectives[static_cast<std::size_t>(before)].contended ? sums.contention : sums.service) += wait_ns;
             break;
         }
         case Verdict::not_measured: break;
@@ -84,7 +82,7 @@ std::vector<RankTime> rank_times(const Matching& matching) {
 Attribution attribute(const Matching& matching, const Lateness& lateness, const std::vector<RankTime>& times) {
     Attribution total;
     total.not_measured = {"locality"};
-    const std::map<Kind, double> usual = usual_services(matching, lateness);
+    const std::map<Kind, double> usual = usual_services(matching);
     double ranks = 0;
     for (std::uint32_t p = 0; p < matching.participants.size(); ++p) {
         if (matching.by_participant[p].empty()) continue;

@@ -7,8 +7,6 @@ namespace paced::report {
 
 namespace {
 
-constexpr double contended_share = .20;
-constexpr std::int64_t contended_spread_min_ns = 100'000;  // below are wake-ups; a time-out or a pause is longer
 constexpr std::int64_t on_time_ns = 20'000;
 constexpr double on_time_share = .01;
 constexpr double inherited_share = .5;
@@ -20,23 +18,17 @@ constexpr double persistent_last_share = .1;
 constexpr std::uint64_t persistent_last_min = 10;
 constexpr double persistent_cost_share = .01;
 
-bool is_contended(const Collective& collective) {
-    if (collective.clock_free) return false;  // completions were aligned
-    const std::int64_t spread = collective.last_completion_ns - collective.first_completion_ns;
-    return spread >= contended_spread_min_ns && static_cast<double>(spread) > contended_share * static_cast<double>(collective.service_ns());
-}
-
 const Part& part_of(const Matching& matching, const Collective& collective, std::uint32_t participant) {
     std::uint32_t i = collective.begin;
     while (matching.parts[i].participant != participant) ++i;
     return matching.parts[i];
 }
 
-Verdict verdict_on(const Matching& matching, const Collective& collective, bool contended, double on_time_limit_ns) {
+Verdict verdict_on(const Matching& matching, const Collective& collective, double on_time_limit_ns) {
     if (!collective.measured()) return Verdict::not_measured;
     if (collective.sequence == 0) return Verdict::first;
     const std::int64_t spread = collective.last_arrival_ns - collective.first_arrival_ns;
-    if (contended && spread <= collective.last_completion_ns - collective.first_completion_ns) return Verdict::contended;
+    if (collective.contended && spread <= collective.last_completion_ns - collective.first_completion_ns) return Verdict::contended;
     if (static_cast<double>(spread) < on_time_limit_ns) return Verdict::on_time;
     if (collective.tied) return Verdict::tied;
     const Part& last = part_of(matching, collective, collective.last);
@@ -46,17 +38,14 @@ Verdict verdict_on(const Matching& matching, const Collective& collective, bool 
 
 }  // namespace
 
-Lateness judge(const Matching& matching, double iteration_ns, double elapsed_ns) {
+Lateness judge(const Matching& matching, double iteration_ns, const std::vector<double>& elapsed_ns) {
     const double on_time_limit_ns = std::max(static_cast<double>(on_time_ns), on_time_share * iteration_ns);
     Lateness lateness;
     lateness.verdicts.reserve(matching.collectives.size());
-    lateness.contended.reserve(matching.collectives.size());
     lateness.ranks.resize(matching.participants.size());
     for (const Collective& collective : matching.collectives) {
-        const bool contended = collective.measured() && is_contended(collective);
-        const Verdict verdict = verdict_on(matching, collective, contended, on_time_limit_ns);
+        const Verdict verdict = verdict_on(matching, collective, on_time_limit_ns);
         lateness.verdicts.push_back(verdict);
-        lateness.contended.push_back(contended);
         if (verdict != Verdict::late && verdict != Verdict::tied && verdict != Verdict::on_time) continue;
 
         double waited_ns = 0;
@@ -80,9 +69,11 @@ Lateness judge(const Matching& matching, double iteration_ns, double elapsed_ns)
         last.cost_ns += static_cast<double>(collective.last_arrival_ns - collective.before_last_ns);
     }
 
-    for (const Lateness::Rank& rank : lateness.ranks)
+    for (std::size_t p = 0; p < lateness.ranks.size(); ++p) {
+        const Lateness::Rank& rank = lateness.ranks[p];
         lateness.persistent.push_back(rank.lateness_share() > persistent_lateness_share && rank.last_share() >= persistent_last_share &&
-                                      rank.last >= persistent_last_min && rank.cost_ns >= persistent_cost_share * elapsed_ns);
+                                      rank.last >= persistent_last_min && rank.cost_ns >= persistent_cost_share * elapsed_ns[p]);
+    }
     return lateness;
 }
 

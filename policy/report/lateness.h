@@ -24,9 +24,8 @@ enum class Verdict : std::uint8_t {
     // The last rank's lead was given to it by the collective before, which let it go later than others (buckets
     // back to back are the usual case): at least half of the spread of arrivals.
     inherited,
-    // Completions spread over more than 20 % of the service and at least 100 us: some rank had trouble with the
-    // fabric (a retransmission time-out, say), which teaches nothing about lateness. Unless the spread of arrivals is
-    // larger than that of the completions: then no trouble of this size can explain who came last.
+    // Collective::contended teaches nothing about lateness. Unless the spread of arrivals is larger than that of the
+    // completions: then no trouble of this size can explain who came last.
     contended,
     // The first of a communicator finds the ranks as they were started.
     first,
@@ -34,8 +33,6 @@ enum class Verdict : std::uint8_t {
 
 struct Lateness {
     std::vector<Verdict> verdicts;  // by collective
-    // Completions spread as said above, whatever the verdict.
-    std::vector<bool> contended;
     // Over the late collectives of the communicators that a participant is in:
     struct Rank {
         std::uint64_t late = 0, last = 0;  // collectives; those that found it last
@@ -52,7 +49,7 @@ struct Lateness {
     std::vector<bool> persistent;   // by participant: a persistent straggler
 };
 
-// iteration_ns: 0 where no iterations are known. elapsed_ns: of the mean participant.
-Lateness judge(const Matching& matching, double iteration_ns, double elapsed_ns);
+// iteration_ns: 0 where no iterations are known. elapsed_ns: by participant, the time that its kept collectives stand for.
+Lateness judge(const Matching& matching, double iteration_ns, const std::vector<double>& elapsed_ns);
 
 }  // namespace paced::report

@@ -52,9 +52,19 @@ void collect_communicators(Matching& matching) {
     }
 }
 
-// Parts on nodes whose clock is unknown cannot be placed in time. A synchronizing collective lets all its ranks go
-// at nearly the same time, so the parts are aligned by their completion: who waited least came last (the rule of
-// TraceLens' NcclAnalyser and of Greyhound).
+// Completions that spread over more than 20 % of the service, and more than the clocks' error explains, are contention
+// (DESIGN section 6): a retransmission time-out of one rank, say. Spreads below 100 us are wake-ups.
+constexpr double contended_share = .20;
+constexpr std::int64_t contended_spread_min_ns = 100'000;
+
+bool is_contended(const Collective& collective) {
+    const std::int64_t spread = collective.last_completion_ns - collective.first_completion_ns - collective.error_ns;
+    return spread >= contended_spread_min_ns && static_cast<double>(spread) > contended_share * static_cast<double>(collective.service_ns());
+}
+
+// Where the clocks are no help, durations are: a synchronizing collective lets all its ranks go at nearly the same
+// time, so the parts are aligned by their completion, and who waited least came last (the rule of TraceLens'
+// NcclAnalyser and of Greyhound).
 void align_by_completion(std::vector<Part>& parts, const Collective& collective) {
     std::int64_t common = std::numeric_limits<std::int64_t>::min();
     for (std::uint32_t i = 0; i < collective.count; ++i) common = std::max(common, parts[collective.begin + i].completion_ns);
@@ -64,6 +74,32 @@ void align_by_completion(std::vector<Part>& parts, const Collective& collective)
         part.completion_ns = common;
         part.error_ns = 0;
     }
+}
+
+// The largest bound between the clocks of two nodes in the collective. Ranks of one node read one clock, whose offset
+// is the same for both.
+std::int64_t error_between_nodes(const Matching& matching, const Collective& collective) {
+    std::int64_t largest = 0, second = 0;
+    int largest_node = -1;
+    for (std::uint32_t i = 0; i < collective.count; ++i) {
+        const Part& part = matching.parts[collective.begin + i];
+        const int node = matching.participants[part.participant].node_index;
+        if (part.error_ns > largest || largest_node < 0) {
+            if (node != largest_node && largest_node >= 0) second = largest;
+            largest = part.error_ns;
+            largest_node = node;
+        } else if (node != largest_node) {
+            second = std::max(second, part.error_ns);
+        }
+    }
+    return largest + second;
+}
+
+bool spans_nodes(const Matching& matching, const Collective& collective) {
+    const auto node_of = [&](std::uint32_t i) { return matching.participants[matching.parts[collective.begin + i].participant].node_index; };
+    for (std::uint32_t i = 1; i < collective.count; ++i)
+        if (node_of(i) != node_of(0)) return true;
+    return false;
 }
 
 void find_last(const Matching& matching, Collective& collective) {
@@ -82,14 +118,37 @@ void find_last(const Matching& matching, Collective& collective) {
     }
     collective.last = parts[last].participant;
     collective.before_last_ns = collective.first_arrival_ns;
+    collective.tied = false;
     for (std::uint32_t i = 0; i < collective.count; ++i) {
         if (i == last) continue;
         collective.before_last_ns = std::max(collective.before_last_ns, parts[i].arrival_ns);
-        // Ranks of one node read one clock; its offset is the same for both and cannot swap them.
         const bool one_clock = matching.participants[parts[i].participant].node_index == matching.participants[collective.last].node_index;
         const std::int64_t error = one_clock ? 0 : parts[i].error_ns + parts[last].error_ns;
         if (collective.last_arrival_ns - parts[i].arrival_ns <= error) collective.tied = true;
     }
+}
+
+// Places a collective in time: by the clocks where they are good for it, else by durations.
+void measure(Matching& matching, Collective& collective, bool clocks_known) {
+    if (!clocks_known && spans_nodes(matching, collective)) {
+        collective.clock_free = true;
+    } else {
+        collective.error_ns = error_between_nodes(matching, collective);
+        matching.clock_error_ns = std::max(matching.clock_error_ns, collective.error_ns);
+        find_last(matching, collective);
+        collective.contended = is_contended(collective);
+        if (collective.contended) return;
+        std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+        for (std::uint32_t i = 0; i < collective.count; ++i) {
+            const Part& part = matching.parts[collective.begin + i];
+            shortest = std::min(shortest, part.completion_ns - part.arrival_ns);
+        }
+        // The shortest duration is the service. Ranks leave within a fraction of it; worse clocks than that tell less.
+        collective.clock_free = collective.error_ns > shortest / 2;
+    }
+    if (!collective.clock_free) return;
+    align_by_completion(matching.parts, collective);
+    find_last(matching, collective);
 }
 
 // CLOCK_MONOTONIC counts from the node's start: beyond a century it is a torn or overwritten record.
@@ -177,31 +236,7 @@ void match_communicator(Matching& matching, std::uint32_t index, std::size_t& di
                     std::to_string(matching.participants[other->participant].trace->rank) + " " + std::string(name_of(other->record->operation)));
             }
         }
-        if (collective.measured()) {
-            if (!clocks_known) {
-                const int first = matching.participants[matching.parts[collective.begin].participant].node_index;
-                for (std::uint32_t i = 1; i < collective.count; ++i)
-                    collective.clock_free |= matching.participants[matching.parts[collective.begin + i].participant].node_index != first;
-                if (collective.clock_free) align_by_completion(matching.parts, collective);
-            }
-            find_last(matching, collective);
-            if (!collective.clock_free) {
-                std::int64_t largest = 0, second = 0;  // errors of two different nodes
-                int largest_node = -1;
-                for (std::uint32_t i = 0; i < collective.count; ++i) {
-                    const Part& part = matching.parts[collective.begin + i];
-                    const int node = matching.participants[part.participant].node_index;
-                    if (part.error_ns > largest) {
-                        if (node != largest_node) second = largest;
-                        largest = part.error_ns;
-                        largest_node = node;
-                    } else if (node != largest_node) {
-                        second = std::max(second, part.error_ns);
-                    }
-                }
-                matching.clock_error_ns = std::max(matching.clock_error_ns, largest + second);
-            }
-        }
+        if (collective.measured()) measure(matching, collective, clocks_known);
         matching.collectives.push_back(collective);
         begin = end;
     }

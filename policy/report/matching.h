@@ -37,11 +37,13 @@ struct Collective {
     std::uint64_t bytes = 0;            // the largest of the ranks
     std::uint32_t begin = 0, count = 0; // of its parts
     bool complete = false;    // every member is here and has left it, and all say the same operation
-    bool clock_free = false;  // a member's clock is unknown: parts are aligned by their completion
+    bool clock_free = false;  // the clocks are no help: parts are aligned by their completion
+    bool contended = false;   // completions spread as trouble with the fabric spreads them (matching.cpp)
     std::int64_t first_arrival_ns = 0, last_arrival_ns = 0, first_completion_ns = 0, last_completion_ns = 0;
     std::int64_t before_last_ns = 0;  // arrival of the last but one
     std::uint32_t last = 0;           // participant that arrived last
     bool tied = false;                // the clocks cannot tell who was last
+    std::int64_t error_ns = 0;        // bound between the clocks of two of its nodes
 
     std::int64_t service_ns() const { return last_completion_ns > last_arrival_ns ? last_completion_ns - last_arrival_ns : 0; }
     bool measured() const { return complete && is_synchronizing(operation) && count > 1; }

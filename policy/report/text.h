@@ -23,7 +23,10 @@ using Level = config::Report::Level;
 // Level none: nothing.
 std::vector<std::string> head_lines(const JobPlan& plan, Level level);
 
-// The same from a report, where all nodes' tables are known: nodes with the same table are grouped.
+// One node in one line: "paced-fabric: n5: 8 GPUs (NVIDIA A100-SXM4-80GB), 8 tasks".
+std::string node_line(const NodePlan& node);
+
+// The head from a report, where all nodes' tables are known: nodes with the same table are grouped.
 std::vector<std::string> head_lines(const Report& report, Level level);
 
 // At the end. json_path: where the JSON report lies; empty: nowhere.

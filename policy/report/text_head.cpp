@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The head of the job log: what was decided, and from what.
 #include <algorithm>
+#include <utility>
 
 #include "policy/base/text.h"
 #include "policy/report/ranges.h"
@@ -40,7 +41,7 @@ void add_policy(Block& block, const PolicyValues& policy, Level level) {
     if (!parts.empty()) block.add("policy", join(parts, ", "));
     for (const std::string& note : policy.notes) block.add("note", note);
     if (policy.mode.value == "pace" && policy.mode_run == "observe")
-        block.add("note", "pace observes for now: collectives are recorded, none is delayed");
+        block.add("note", "pace observes for now: collectives are recorded; nothing is delayed, bound or reordered");
 }
 
 void add_fabric(Block& block, const FabricView& fabric) {
@@ -59,8 +60,8 @@ void add_fabric(Block& block, const FabricView& fabric) {
     if (!fabric.unknown.empty())
         block.add({}, "no leaf is known for " + shortened(compress_hosts(fabric.unknown), 60));
     if (fabric.leaves.size() > 1) {
-        std::string ring = "a ring over the ranks steps from leaf to leaf " + count_of(fabric.crossings, "time");
-        if (fabric.crossings <= fabric.crossings_least) ring += "; no order of these nodes needs fewer";
+        std::string ring = "a ring over the ranks changes leaves " + count_of(fabric.crossings, "time");
+        if (fabric.crossings <= fabric.crossings_least) ring += ", the fewest possible";
         else ring += "; the best order of these nodes needs " + std::to_string(fabric.crossings_least);
         block.add({}, ring);
     }
@@ -126,9 +127,18 @@ Table table_of(const NodePlan& plan) {
     return table;
 }
 
+// GPUs with the same reasons share a line.
 void add_reasons(Block& block, const NodePlan& plan) {
-    for (const Binding& binding : plan.bindings)
-        if (!binding.reasons.empty()) block.add("reason", "GPU " + std::to_string(binding.gpu) + ": " + join(binding.reasons, "; "));
+    std::vector<std::pair<std::string, std::vector<int>>> reasons;
+    for (const Binding& binding : plan.bindings) {
+        if (binding.reasons.empty()) continue;
+        const std::string text = join(binding.reasons, "; ");
+        const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == text; });
+        if (known != reasons.end()) known->second.push_back(binding.gpu);
+        else reasons.push_back({text, {binding.gpu}});
+    }
+    for (const auto& [text, gpus] : reasons)
+        block.add("reason", (gpus.size() == 1 ? "GPU " : "GPUs ") + compress_numbers(gpus) + ": " + text);
 }
 
 void add_nodes(Block& block, std::vector<const NodePlan*> nodes, Level level) {
@@ -169,6 +179,12 @@ std::vector<std::string> head_lines(const JobPlan& plan, Level level) {
     add_notes(block, plan.kept, plan.notes);
     for (const std::string& note : plan.node.notes) block.add("note", note);
     return block.take();
+}
+
+std::string node_line(const NodePlan& node) {
+    std::string line = "paced-fabric: " + title_of(node.node, node);
+    for (const std::string& note : node.notes) line += "; " + note;
+    return line;
 }
 
 std::vector<std::string> head_lines(const Report& report, Level level) {

@@ -63,9 +63,9 @@ std::string bytes_text(double bytes) {
 
 std::string percent_text(double share) {
     const double percent = 100 * share;
-    if (percent <= 0) return "0 %";
-    if (percent < .005) return "<0.01 %";
-    return number(percent, percent < .995 ? 2 : 1) + " %";
+    if (percent <= 0) return "0%";
+    if (percent < .005) return "<0.01%";
+    return number(percent, percent < .995 ? 2 : percent < 99.95 ? 1 : 0) + '%';
 }
 
 std::string shortened(std::string text, std::size_t width) {

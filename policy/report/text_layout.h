@@ -16,7 +16,7 @@ inline constexpr std::size_t columns_max = 100;
 std::string time_text(double ms);
 // "8 B", "64 KiB", "1.5 MiB"
 std::string bytes_text(double bytes);
-// "97.1 %", "0.02 %", "0 %"
+// "97.1%", "0.02%", "0%"
 std::string percent_text(double share);
 // The text, or its beginning and "..." where it is longer than width.
 std::string shortened(std::string text, std::size_t width);

@@ -12,7 +12,7 @@ namespace paced::report {
 
 namespace {
 
-constexpr std::size_t communicators_shown_max = 4, communicators_shown_full = 16;
+constexpr std::size_t communicators_shown_max = 3, communicators_shown_full = 16;
 constexpr std::size_t ranks_shown_all = 16, ranks_shown_worst = 8;
 constexpr std::size_t warnings_shown_max = 4, warnings_shown_full = 40;
 
@@ -42,7 +42,7 @@ void add_iterations(Block& block, const Iterations& iterations) {
     else cv.insert(cv.size() - 3, 1, '.');
     block.add("iterations", std::to_string(iterations.count) + " of " + plural(static_cast<std::size_t>(iterations.collectives), "collective") +
                                 ": mean " + time_text(iterations.mean_ms) + ", CV " + cv + ", p50 " + time_text(iterations.p50_ms) + ", p99 " +
-                                time_text(iterations.p99_ms) + " (rank " + std::to_string(iterations.rank) + ", end to end)");
+                                time_text(iterations.p99_ms) + " (by rank " + std::to_string(iterations.rank) + ")");
     if (iterations.startup > 0)
         block.add({}, "without the first " + (iterations.startup == 1 ? std::string() : std::to_string(iterations.startup) + ' ') +
                           "(start-up: " + time_text(iterations.startup_ms) + ")");
@@ -57,7 +57,10 @@ void add_stragglers(Block& block, const Report& report) {
         else text += time_text(straggler.cost_s * 1e3);
         block.add("straggler", text + " (" + percent_text(straggler.cost_share) + " of the time). Look at " + straggler.node);
     }
-    if (report.stragglers.empty() && !report.communicators.empty()) block.add("straggler", "no rank is late again and again");
+    if (!report.stragglers.empty() || report.ranks.size() < 2) return;
+    const bool measured = std::any_of(report.communicators.begin(), report.communicators.end(),
+                                      [](const CommunicatorReport& communicator) { return communicator.matched > 0; });
+    block.add("straggler", measured ? "none: no rank is late again and again" : "not known: no collective was seen on all of its ranks");
 }
 
 void add_attribution(Block& block, const Attribution& attribution) {
@@ -68,14 +71,14 @@ void add_attribution(Block& block, const Attribution& attribution) {
         if (share >= .0005) parts.push_back(std::string(name) + ' ' + percent_text(share));
     };
     add("compute", attribution.compute);
-    add("collectives themselves", attribution.service);
-    add("waiting for a persistent straggler", attribution.persistent_straggler);
-    add("for passing ones", attribution.transient_straggler);
-    add("at the start", attribution.startup);
+    add("collectives", attribution.service);
+    add("waiting for persistent stragglers", attribution.persistent_straggler);
+    add(attribution.persistent_straggler > 0 ? "for others" : "waiting for late ranks", attribution.transient_straggler);
     add("contention", attribution.contention);
     add("paced", attribution.pacing);
-    add("other collectives", attribution.unattributed);
-    block.add("time", join(parts, ", ") + " (of " + time_text(attribution.elapsed * 1e3) + ", mean rank; locality: not measured)");
+    add("at the start", attribution.startup);
+    add("not attributed", attribution.unattributed);
+    block.add("time", join(parts, ", ") + " of the mean rank's " + time_text(attribution.elapsed * 1e3));
 }
 
 std::string main_operation(const CommunicatorReport& communicator) {
@@ -91,8 +94,7 @@ void add_communicators(Block& block, const Report& report, Level level) {
         return;
     }
     Table table;
-    table.columns = {{"ranks"},         {"operations"},        {"calls", true}, {"per call", true}, {"wait p50", true}, {"p95", true},
-                     {"p99", true},     {"service p50", true}, {"p95", true},   {"p99", true}};
+    table.columns = {{"ranks"}, {"operations"}, {"calls", true}, {"per call", true}, {""}, {"p50", true}, {"p95", true}, {"p99", true}};
     const std::size_t most = level == Level::full ? communicators_shown_full : communicators_shown_max;
     std::uint64_t hidden_calls = 0;
     for (std::size_t i = 0; i < report.communicators.size(); ++i) {
@@ -103,12 +105,17 @@ void add_communicators(Block& block, const Report& report, Level level) {
         }
         const double members = static_cast<double>(std::max<std::size_t>(1, communicator.ranks.size()));
         const double made = static_cast<double>(std::max<std::uint64_t>(1, communicator.calls)) * members;
-        const auto figure = [&](const Distribution& d, double value) { return d.count > 0 ? time_text(value) : std::string("-"); };
-        table.rows.push_back({shortened(compress_numbers(communicator.ranks), 14), shortened(main_operation(communicator), 13),
-                              std::to_string(communicator.calls), bytes_text(static_cast<double>(communicator.bytes) / made),
-                              figure(communicator.wait, communicator.wait.p50_ms), figure(communicator.wait, communicator.wait.p95_ms),
-                              figure(communicator.wait, communicator.wait.p99_ms), figure(communicator.service, communicator.service.p50_ms),
-                              figure(communicator.service, communicator.service.p95_ms), figure(communicator.service, communicator.service.p99_ms)});
+        std::vector<std::string> wait{"wait"}, service{"service"};
+        for (auto figure : {&Distribution::p50_ms, &Distribution::p95_ms, &Distribution::p99_ms}) {
+            wait.push_back(communicator.wait.count > 0 ? time_text(communicator.wait.*figure) : "-");
+            service.push_back(communicator.service.count > 0 ? time_text(communicator.service.*figure) : "-");
+        }
+        std::vector<std::string> row{shortened(compress_numbers(communicator.ranks), 16), shortened(main_operation(communicator), 22),
+                                     std::to_string(communicator.calls), bytes_text(static_cast<double>(communicator.bytes) / made)};
+        row.insert(row.end(), wait.begin(), wait.end());
+        table.rows.push_back(std::move(row));
+        service.insert(service.begin(), 4, "");
+        table.rows.push_back(std::move(service));
     }
     block.add("collectives", table);
     if (report.communicators.size() > most)
@@ -150,12 +157,13 @@ void add_ranks(Block& block, const Report& report, Level level) {
 }
 
 // The nodes whose table is not that of the first, which the head of the log has shown for all.
-void add_differing_nodes(Block& block, const PlanSummary& plan) {
+void add_differing_nodes(Block& block, const PlanSummary& plan, Level level) {
     if (plan.nodes.size() < 2) return;
     const NodePlan& first = plan.nodes.front();
     std::vector<std::string> differing;
     for (const NodePlan& node : plan.nodes)
         if (node.bindings != first.bindings || node.remark != first.remark) differing.push_back(node.node);
+    if (differing.empty() && level != Level::full) return;
     if (differing.empty()) block.add("nodes", "all " + std::to_string(plan.nodes.size()) + " have the GPU-NIC-core table of " + first.node);
     else block.add("nodes", shortened(compress_hosts(differing), 60) + " differ from the GPU-NIC-core table of " + first.node);
 }
@@ -163,9 +171,9 @@ void add_differing_nodes(Block& block, const PlanSummary& plan) {
 void add_coverage(Block& block, const Report& report, Level level) {
     for (const Coverage& coverage : report.coverage) {
         std::string text = (coverage.library.empty() ? std::string("unknown library") : coverage.library) + ", " +
-                           plural(coverage.ranks.size(), "rank") + ": " + plural(coverage.calls, "call") + ", ";
-        text += coverage.kept >= coverage.calls ? "all" : std::to_string(coverage.kept);
-        text += " recorded in detail";
+                           plural(coverage.ranks.size(), "rank") + ": ";
+        if (coverage.kept < coverage.calls) text += std::to_string(coverage.kept) + " of ";
+        text += plural(coverage.calls, "call") + " recorded";
         std::uint64_t others = coverage.dropped;
         for (const auto& [function, calls] : coverage.not_recorded) others += calls;
         if (others > 0) text += ", " + std::to_string(others) + " not recorded";
@@ -185,13 +193,20 @@ void add_coverage(Block& block, const Report& report, Level level) {
 
 std::vector<std::string> report_lines(const Report& report, Level level, const std::string& json_path) {
     if (level == Level::none) return {};
+    if (report.ranks.empty()) {
+        std::string head = "paced-fabric: ";
+        if (!report.job.id.empty()) head += "job " + report.job.id + (report.job.step.empty() ? "" : "." + report.job.step) + ": ";
+        Block block(head + "nothing was recorded: no task has used MPI collectives through a library that is known here");
+        for (const std::string& warning : report.warnings) block.add("warning", warning);
+        return block.take();
+    }
     Block block(head_of(report));
     add_iterations(block, report.iterations);
     add_stragglers(block, report);
     add_attribution(block, report.attribution);
     add_communicators(block, report, level);
     add_ranks(block, report, level);
-    add_differing_nodes(block, report.plan);
+    add_differing_nodes(block, report.plan, level);
     add_coverage(block, report, level);
     const std::size_t most = level == Level::full ? warnings_shown_full : warnings_shown_max;
     for (std::size_t i = 0; i < report.warnings.size() && i < most; ++i) block.add("warning", report.warnings[i]);

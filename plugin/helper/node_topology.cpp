@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/helper/node_topology.h"
+
+#include "plugin/helper/child.h"
+#include "policy/io/snapshot.h"
+#include "policy/io/text_file.h"
+#include "policy/placement/node_table.h"
+#include "policy/report/plan_views.h"
+
+namespace paced::helper {
+
+namespace {
+
+constexpr std::size_t snapshot_bytes_max = 8u << 20;
+constexpr std::chrono::milliseconds probe_deadline{1000};  // the shim gives us 2 s in all
+
+Result<topology::NodeTopology> from_snapshot(const std::string& path) {
+    const Result<std::string> text = io::read_text_file(path, snapshot_bytes_max);
+    if (!text) return fail(text.error().message);
+    Result<topology::NodeTopology> node = io::read_snapshot(*text);
+    if (!node) return fail(path + ": " + node.error().message);
+    return node;
+}
+
+Result<topology::NodeTopology> from_probe(const Request& request) {
+    if (request.probe.empty()) return fail("there is no program paced-fabric-probe");
+    std::vector<std::string> command{request.probe};
+    if (!request.node_topology.empty()) command.push_back(request.node_topology);
+    const Result<std::string> text = output_of(command, probe_deadline, snapshot_bytes_max);
+    if (!text) return fail(text.error().message);
+    return io::read_snapshot(*text);
+}
+
+}  // namespace
+
+Result<report::NodePlan> node_plan(const Request& request) {
+    std::string tried;
+    if (!request.snapshot.empty()) {
+        const auto node = from_snapshot(request.snapshot);
+        if (node) return report::node_view(*node, placement::node_table(*node));
+        tried = node.error().message + "; ";
+    }
+    const auto node = from_probe(request);
+    if (node) return report::node_view(*node, placement::node_table(*node));
+    return fail(tried + node.error().message);
+}
+
+}  // namespace paced::helper

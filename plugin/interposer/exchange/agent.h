@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The node's agent: the rank that claimed the node's first slot. It alone speaks to other nodes, in one thread of its
+// own, over TCP and never over MPI, and at the end it collects.
+#pragma once
+
+#include "plugin/interposer/process.h"
+
+namespace paced::interposer {
+
+// After MPI_Init. With one node, or no leader, there is no thread.
+void start_agent(Process& process);
+// After MPI_Finalize has returned. At most 1 s for the local ranks, 3 s for the other nodes, 5 s for the reporter.
+void finish_agent(Process& process);
+
+}  // namespace paced::interposer

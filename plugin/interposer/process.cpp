@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/interposer/process.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "plugin/interposer/communicators.h"
+#include "plugin/interposer/exchange/agent.h"
+#include "plugin/interposer/report_line.h"
+#include "plugin/interposer/shared.h"
+#include "plugin/interposer/thread_state.h"
+#include "plugin/step_environment.h"
+#include "plugin/step_stamp.h"
+
+namespace paced::interposer {
+
+Process* process_page = nullptr;
+__thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
+
+namespace {
+
+bool tried = false;
+
+const char* value_or_empty(const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+// observe and pace alike, for now.
+bool is_wanted() {
+    const char* const mode = value_or_empty(step::mode);
+    return (std::strcmp(mode, "observe") == 0 || std::strcmp(mode, "pace") == 0) && step::stamp_holds(std::getenv(step::stamp));
+}
+
+Process* make_page() {
+    void* const page = mmap(nullptr, sizeof(Process), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return nullptr;
+    if (madvise(page, sizeof(Process), MADV_WIPEONFORK) != 0) {
+        munmap(page, sizeof(Process));
+        return nullptr;
+    }
+    return static_cast<Process*>(page);
+}
+
+void describe_rank(segment::Rank& rank, const Library& mpi) {
+    int number = -1, size = 0;
+    mpi.comm_rank(mpi.world, &number);
+    mpi.comm_size(mpi.world, &size);
+    rank.world_rank = number;
+    rank.world_size = size;
+    rank.pid = static_cast<std::uint32_t>(getpid());
+    std::memcpy(rank.library, mpi.name, sizeof rank.library);
+    static_assert(sizeof rank.library == sizeof mpi.name && sizeof rank.cpus * 8 == CPU_SETSIZE);
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0) std::memcpy(rank.cpus, &cpus, sizeof rank.cpus);
+    rank.started_ns = now_ns();
+    store_release(rank.state, segment::State::running);
+}
+
+}  // namespace
+
+bool is_untried() { return !__atomic_load_n(&tried, __ATOMIC_RELAXED); }
+
+void start_process() {
+    if (__atomic_test_and_set(&tried, __ATOMIC_ACQ_REL) || !is_wanted()) return;
+    const char* const folder = value_or_empty(step::run_dir);
+    if (*folder == '\0') return;
+    const char* problem = nullptr;
+    const Library* const mpi = find_library(&problem);
+    if (mpi == nullptr) {
+        if (problem != nullptr) report_line(nullptr, Notice::library, problem);
+        return;
+    }
+    Process* const page = make_page();
+    if (page == nullptr) {
+        report_line(nullptr, Notice::fork_protection, "this kernel cannot keep forked children apart (MADV_WIPEONFORK), nothing is recorded");
+        return;
+    }
+    char reason[256];
+    const NodeSegment node = join_segment(folder, value_or_empty(step::node), reason);
+    if (node.slot == nullptr) {
+        report_line(node.header, node.header != nullptr ? Notice::no_room : Notice::no_segment, reason);
+        return;
+    }
+    page->mpi = mpi;
+    page->slot = node.slot;
+    page->header = node.header;
+    page->index = node.index;
+    describe_rank(node.slot->rank, *mpi);
+    track(*mpi, mpi->world, 0);
+    store(page->engaged, 1u);
+    __atomic_store_n(&process_page, page, __ATOMIC_RELEASE);
+    if (node.index == 0) start_agent(*page);
+}
+
+void finish_process() {
+    Process* const process = engaged_process();
+    if (process == nullptr) return;
+    store(process->slot->rank.finished_ns, now_ns());
+    store_release(process->slot->rank.state, segment::State::finished);
+}
+
+void after_finalize() {
+    Process* const process = engaged_process();
+    if (process == nullptr) return;
+    if (process->index == 0) finish_agent(*process);
+    store(process->engaged, 0u);
+}
+
+}  // namespace paced::interposer

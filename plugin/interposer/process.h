@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// This process as a rank of our step: engaged or not, and with what. Until MPI_Init returns in a process whose
+// environment names a step that is its own, nothing here exists: no file, no thread, no mapping.
+#pragma once
+
+#include "plugin/interposer/mpi/library.h"
+#include "plugin/interposer/node_segment.h"
+
+namespace paced::interposer {
+
+// Lies on a page that the kernel hands to forked children as zeros (MADV_WIPEONFORK): a child finds itself not engaged,
+// with no atfork handler run and no getpid() on the way of a call.
+struct Process {
+    std::uint32_t engaged;
+    std::uint32_t paused;  // by MPI_Pcontrol(0)
+    const Library* mpi;
+    segment::Slot* slot;
+    segment::Header* header;
+    std::uint32_t index;  // of the slot
+};
+
+extern Process* process_page;  // nullptr until start_process has engaged
+
+// The engaged process, or nullptr: before MPI_Init, in a child, in a process that is not ours.
+inline Process* engaged_process() {
+    Process* const page = __atomic_load_n(&process_page, __ATOMIC_ACQUIRE);
+    return page != nullptr && __atomic_load_n(&page->engaged, __ATOMIC_RELAXED) != 0 ? page : nullptr;
+}
+
+// Whether start_process is still to be tried: a host whose MPI_Init we did not see starts at its first collective.
+bool is_untried();
+// After MPI_Init or MPI_Init_thread has succeeded. Once; every failure leaves the process as if we were not there.
+void start_process();
+// MPI_Finalize was called; no collective of the host follows.
+void finish_process();
+// MPI_Finalize has returned: the node's agent collects. Bounded, see exchange/agent.h.
+void after_finalize();
+
+}  // namespace paced::interposer

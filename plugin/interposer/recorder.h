@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recorder: what happens around one call of the host. enter() and begin() before the real function, finish() after
+// it. No allocation, no lock, no system call, two clock reads.
+//
+// The arrival is taken first and everything that can be done after the call is done after it: bytes are counted when
+// the library has accepted the arguments (asking it for the size of a wrong datatype would run the host's error
+// handler for a mistake that is the library's to report), and an unknown communicator is entered when it has proven
+// valid.
+#pragma once
+
+#include "plugin/interposer/communicators.h"
+#include "plugin/interposer/process.h"
+#include "plugin/interposer/thread_state.h"
+
+namespace paced::interposer {
+
+class Call {
+public:
+    // Whether this is a call of the host in an engaged process: not the library calling itself, not a forked child.
+    bool enter() {
+        process_ = engaged_process();
+        if (process_ == nullptr || thread_state.inside) return false;
+        thread_state.inside = true;
+        return true;
+    }
+    void leave() { thread_state.inside = false; }
+
+    const Library& mpi() const { return *process_->mpi; }
+    segment::Rank& rank() const { return process_->slot->rank; }
+
+    void begin(std::uint32_t operation, word key);
+    // The completion, first thing after the real function.
+    void returned();
+    // The communicator, if its calls are recorded. Enters a new one: handle tells (in C form) which.
+    bool is_known() const { return recorded_; }
+    void meet(word key, word handle);
+    const Tracked& communicator() const { return *tracked_; }
+    void finish(std::uint64_t bytes);
+
+private:
+    void open_record();
+
+    Process* process_;
+    Tracked* tracked_;
+    segment::Record* record_;
+    std::uint64_t arrival_ns_, completion_ns_;
+    std::uint32_t operation_;
+    bool recorded_;
+};
+
+}  // namespace paced::interposer

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/step/step_setup.h"
+
+#include "plugin/step_environment.h"
+
+namespace paced::step {
+
+Variables variables(const StepSetup& setup, const config::Effective& effective) {
+    const config::Window& longest = effective.window.value;
+    return {
+        {stamp, setup.stamp},
+        {mode, to_string(effective.mode.value)},
+        {window, longest.automatic ? "auto" : std::to_string(longest.longest.count())},
+        {run_dir, setup.run_dir},
+        {plan, setup.plan_file},
+        {leader, setup.leader},
+        {ports, to_string(effective.limits.exchange_ports.value)},
+        {key_file, setup.key_file},
+        {session, setup.session},
+        {node, setup.node},
+        {node_count, std::to_string(setup.node_count)},
+        {reporter, setup.reporter},
+    };
+}
+
+}  // namespace paced::step

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/report/plan_views.h"
+
+#include <utility>
+
+#include "policy/placement/fabric_summary.h"
+
+namespace paced::report {
+
+namespace {
+
+std::string pci_of(const topology::Place& place) { return place.pci ? to_string(*place.pci) : std::string(); }
+
+Device device_of(const topology::Nic& nic) { return {pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name}; }
+
+template <class T>
+Setting setting_of(const config::Sourced<T>& sourced) {
+    return {to_string(sourced.value), sourced.source};
+}
+
+}  // namespace
+
+NodePlan node_view(const topology::NodeTopology& node, const placement::NodeTable& table) {
+    NodePlan plan;
+    for (const placement::GpuRow& row : table.rows) {
+        const topology::Gpu& gpu = node.gpu(row.gpu);
+        Binding binding;
+        binding.gpu = static_cast<int>(to_index(row.gpu));
+        binding.device = {pci_of(gpu.place), gpu.name.empty() ? gpu.vendor : gpu.name};
+        if (row.nic) binding.nics.push_back(device_of(node.nic(*row.nic)));
+        for (topology::NicIndex candidate : row.candidates) binding.candidates.push_back(device_of(node.nic(candidate)));
+        if (row.relation) binding.relation = to_string(*row.relation);
+        binding.cpus = to_string(row.cpus);
+        binding.numa = row.numa;
+        binding.reasons = row.reasons;
+        plan.bindings.push_back(std::move(binding));
+    }
+    if (table.rows.empty()) plan.remark = "no GPUs, nothing to bind";
+    plan.notes = table.warnings;
+    return plan;
+}
+
+FabricView fabric_view(const topology::FabricTopology& fabric, std::span<const std::string> hosts) {
+    const placement::FabricSummary summary = placement::fabric_summary(fabric, hosts);
+    FabricView view;
+    view.source = fabric.origin;
+    for (const placement::LeafGroup& group : summary.leaves) view.leaves.push_back({group.name, group.hosts});
+    view.unknown = summary.unknown;
+    view.crossings = summary.ring_crossings;
+    view.crossings_least = summary.fewest_crossings;
+    return view;
+}
+
+PolicyValues policy_view(const config::Effective& effective, config::Mode run) {
+    PolicyValues values;
+    values.mode = setting_of(effective.mode);
+    values.order = setting_of(effective.order);
+    values.bind = setting_of(effective.bind);
+    values.window = setting_of(effective.window);
+    values.report = setting_of(effective.report);
+    values.mode_run = to_string(run);
+    values.named_policy = effective.named_policy;
+    values.notes = effective.notes;
+    return values;
+}
+
+}  // namespace paced::report

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What placement and config have decided, as the plan shows it.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "policy/config/effective.h"
+#include "policy/placement/node_table.h"
+#include "policy/report/job_plan.h"
+#include "policy/topology/fabric_topology.h"
+
+namespace paced::report {
+
+// Bindings and remark; who the node is stays for the caller.
+NodePlan node_view(const topology::NodeTopology& node, const placement::NodeTable& table);
+
+// hosts in rank order.
+FabricView fabric_view(const topology::FabricTopology& fabric, std::span<const std::string> hosts);
+
+// run: what is really done ("observe" for pace, as long as pacing is not there).
+PolicyValues policy_view(const config::Effective& effective, config::Mode run);
+
+}  // namespace paced::report

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole reports against files: tests/unit/report/golden/*.{txt,json}. UPDATE_GOLDEN=1 rewrites them; a person looks
+// at the difference.
+#include "policy/report/text.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "policy/base/text.h"
+#include "policy/report/analysis.h"
+#include "tests/doubles/paths.h"
+#include "tests/unit/report/synthetic.h"
+
+namespace paced::report {
+namespace {
+
+using testing::plans_for;
+using testing::play;
+using testing::Program;
+
+std::filesystem::path golden(const std::string& name) { return test::source_dir() / "tests/unit/report/golden" / name; }
+
+void expect_golden(const std::string& name, const std::string& text) {
+    if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(golden(name), std::ios::binary) << text;
+    EXPECT_EQ(text, test::read_file(golden(name))) << name;
+}
+
+std::string text_of(const std::vector<std::string>& lines) { return lines.empty() ? std::string() : join(lines, "\n") + '\n'; }
+
+void expect_narrow(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+        EXPECT_LE(line.size(), 100u) << line;
+        EXPECT_FALSE(line.ends_with(' ')) << line;
+    }
+}
+
+Program straggler() {
+    Program program;
+    program.buckets = 4;
+    program.straggler = 5;
+    program.straggler_ms = 20;
+    program.clock_offset_ms = 1500;
+    program.first_ms = 300;
+    return program;
+}
+
+JobPlan eight_gpus() {
+    JobPlan plan = plans_for(straggler()).front();
+    const Binding two[] = {plan.node.bindings[0], plan.node.bindings[1]};
+    plan.node.bindings.clear();
+    for (int gpu = 0; gpu < 8; ++gpu) {
+        Binding binding = two[gpu / 4];
+        binding.gpu = binding.task = gpu;
+        binding.device.pci[6] = static_cast<char>('0' + gpu);
+        binding.candidates.push_back({"0000:11:00.0", "mlx5_7"});
+        if (gpu == 7) binding.relation = "SYS";
+        plan.node.bindings.push_back(binding);
+    }
+    plan.node.local_tasks = 8;
+    plan.policy.mode = {"pace", "flag --paced-fabric"};
+    plan.policy.notes = {"window 5ms cut to the site's window_max 2ms (/etc/paced-fabric/policy.toml:31)"};
+    plan.fabric.crossings = 8;
+    plan.fabric.unknown = {"n9", "n10"};
+    plan.kept = {"NCCL_IB_HCA=mlx5_0 is yours and stays"};
+    return plan;
+}
+
+TEST(HeadText, EightGpusFitTwentyLines) {
+    const std::vector<std::string> lines = head_lines(eight_gpus(), Level::summary);
+    expect_golden("head-8gpu.txt", text_of(lines));
+    expect_narrow(lines);
+    EXPECT_LE(lines.size(), 20u);
+    expect_golden("head-8gpu-full.txt", text_of(head_lines(eight_gpus(), Level::full)));
+    EXPECT_TRUE(head_lines(eight_gpus(), Level::none).empty());
+}
+
+TEST(HeadText, ANodeWithoutGpusAndAFabricUnknown) {
+    JobPlan plan = plans_for(straggler()).front();
+    plan.node.bindings.clear();
+    plan.fabric = {};
+    plan.fabric.problem = "no topology.conf was found: tried /etc/slurm/topology.conf and /run/slurm/conf/topology.conf";
+    expect_golden("head-no-gpus.txt", text_of(head_lines(plan, Level::summary)));
+}
+
+TEST(HeadText, NodesWithTheSameTableAreGrouped) {
+    std::vector<JobPlan> plans = plans_for(straggler());
+    plans[4].node.bindings[1].relation = "SYS";
+    plans[6].node.bindings.clear();
+    expect_golden("head-differing.txt", text_of(head_lines(analyse({}, plans), Level::summary)));
+}
+
+TEST(ReportText, AStraggler) {
+    const Report report = analyse(play(straggler()).trace, plans_for(straggler()), {.recorder_ns_per_call = 60});
+    const std::vector<std::string> lines = report_lines(report, Level::summary, "/home/ada/paced-42.json");
+    expect_golden("straggler.txt", text_of(lines));
+    expect_narrow(lines);
+    EXPECT_LE(lines.size(), 22u);
+    expect_golden("straggler.json", to_json(report));
+    EXPECT_TRUE(report_lines(report, Level::none, "").empty());
+}
+
+TEST(ReportText, ManyRanksShowTheWorst) {
+    Program program = straggler();
+    program.ranks_per_node = 8;
+    program.groups = 8;
+    const Report report = analyse(play(program).trace, plans_for(program));
+    const std::vector<std::string> lines = report_lines(report, Level::summary, "");
+    expect_golden("many-ranks.txt", text_of(lines));
+    expect_narrow(lines);
+}
+
+TEST(ReportText, ContentionAndFullDetail) {
+    Program program;
+    program.contended_every = 4;
+    program.contended_ms = 40;
+    program.epilogue_reduces = 3;
+    Trace trace = play(program).trace;
+    trace.nodes[1].ranks[0].not_recorded = {{"Ialltoall", 12}, {"Neighbor_allgather", 3}};
+    trace.nodes[1].ranks[0].dropped = 2;
+    const std::vector<std::string> lines = report_lines(analyse(trace, plans_for(program)), Level::full, "");
+    expect_golden("contention-full.txt", text_of(lines));
+    expect_narrow(lines);
+}
+
+TEST(ReportText, KilledAndSilent) {
+    Program program;
+    program.killed_after = 30;
+    program.silent_rank = 3;
+    const std::vector<std::string> lines = report_lines(analyse(play(program).trace, plans_for(program)), Level::summary, "");
+    expect_golden("killed.txt", text_of(lines));
+    expect_narrow(lines);
+}
+
+TEST(ReportText, NothingRecorded) {
+    expect_golden("nothing.txt", text_of(report_lines(analyse({}, {}), Level::summary, "")));
+}
+
+TEST(ReportJson, RoundTrips) {
+    const std::string json = test::read_file(golden("straggler.json"));
+    const Result<Report> report = parse_report(json);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(to_json(*report), json);
+    // the text is made from the JSON alone
+    EXPECT_EQ(text_of(report_lines(*report, Level::summary, "/home/ada/paced-42.json")), test::read_file(golden("straggler.txt")));
+}
+
+TEST(ReportJson, WhatIsNoReportIsRefused) {
+    for (const auto& [json, message] : std::vector<std::pair<std::string, std::string>>{
+             {"", "not JSON"},
+             {"[1]", "no report of ours: 'schema' is missing"},
+             {R"({"schema": 3})", "no report of ours: 'schema' is missing"},
+             {R"({"schema": "paced-fabric-report/9"})",
+              "schema 'paced-fabric-report/9' is not known here; this program reads 'paced-fabric-report/1'"}}) {
+        const Result<Report> report = parse_report(json);
+        ASSERT_FALSE(report) << json;
+        EXPECT_EQ(report.error().message, message);
+    }
+    const Result<Report> damaged = parse_report(R"({"schema": "paced-fabric-report/1", "ranks": 7})");
+    ASSERT_FALSE(damaged);
+    EXPECT_TRUE(damaged.error().message.starts_with("the report is damaged: ")) << damaged.error().message;
+    EXPECT_TRUE(parse_report(R"({"schema": "paced-fabric-report/1", "later": {"key": 1}})"));
+}
+
+TEST(ReportJson, AnyBytesInNamesAreWritten) {
+    Report report;
+    report.job.name = "caf\xe9 \"\n";
+    const Result<Report> back = parse_report(to_json(report));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->job.name, "caf\xef\xbf\xbd \"\n");
+}
+
+TEST(JobPlanJson, RoundTrips) {
+    const JobPlan plan = eight_gpus();
+    const Result<JobPlan> back = parse_job_plan(to_json(plan));
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(*back, plan);
+    EXPECT_FALSE(parse_job_plan("{}"));
+    EXPECT_FALSE(parse_job_plan(R"({"schema": "paced-fabric-plan/1", "kept": 1})"));
+}
+
+}  // namespace
+}  // namespace paced::report
