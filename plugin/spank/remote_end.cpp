@@ -57,7 +57,9 @@ void write_report(spank_t spank) noexcept {
 }
 
 bool is_ours(std::string_view name) noexcept {
-    if (name == "segment" || name == "key" || name == "plan.json" || name == "merged") return true;
+    for (const std::string_view known : {"segment", "key", "plan.json", "merged", "owners", "libpaced_fabric.so"}) {
+        if (name == known) return true;
+    }
     std::string_view rest = name;
     return cut_prefix(rest, "node-") && has_suffix(rest, ".dump");
 }
