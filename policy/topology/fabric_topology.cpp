@@ -184,8 +184,12 @@ FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
         }
     }
 
+    std::size_t most_hosts = 0;
+    for (const Entry& entry : defined) most_hosts += entry.hosts.size();
+    fabric.leaf_of_.reserve(most_hosts);
     for (std::size_t i = 0; i < defined.size(); ++i) {
         const auto self = static_cast<SwitchIndex>(i);
+        fabric.switches_[i].hosts.reserve(defined[i].hosts.size());
         for (std::string& host : defined[i].hosts) {
             const auto doubled = fabric.doubled_.find(host);
             const auto known = fabric.leaf_of_.find(host);

@@ -23,6 +23,11 @@ struct Recorded {
     const char* warnings;  // %: the file's path
 };
 
+// How GoogleTest names it.
+void PrintTo(const Recorded& row, std::ostream* out) {
+    *out << row.file;
+}
+
 const Recorded recorded[] = {
     {"azure-gb200-block.conf", FabricKind::blocks, 4, 4, 4, 72, 1, ""},
     {"azure-hpc-sharp-guid-tree.conf", FabricKind::tree, 49, 1, 40, 128, 3,
