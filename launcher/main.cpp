@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
     Chosen chosen;
     add_topo(program, chosen);
     add_policy(program, chosen);
+    add_report(program, chosen);
     add_run(program, chosen, std::move(command));
 
     try {

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "launcher/leader.h"
+#include "plugin/step/leader.h"
 #include "plugin/step/preload.h"
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
@@ -79,7 +79,7 @@ Preparation prepare_step(const Launch& launch, const config::Effective& effectiv
     if (launch.node_count > 1) {
         alone = why_alone(launch, leader_host, common_key);
         if (alone.empty()) {
-            if (auto leader = find_leader(leader_host, launch.node))
+            if (auto leader = step::find_leader(leader_host, launch.node))
                 setup.leader = *leader;
             else
                 alone = leader.error().message;

@@ -136,7 +136,11 @@ std::string leader_of(const Request& request, StepAnswer& answer) {
     if (request.first_node()) return "self";
     const Result<std::string> leader = request.hosts.empty() ? fail("the step's nodes are not known (no SLURM_STEP_NODELIST)")
                                                              : step::find_leader(request.hosts.front(), request.node_name, leader_deadline);
-    if (leader) return *leader;
+    if (leader && *leader != "self") return *leader;
+    if (leader) {
+        answer.say_here("its records stay out of the report: " + request.hosts.front() + " resolves to an address of this node");
+        return {};
+    }
     answer.say_here("its records stay out of the report: " + leader.error().message);
     return {};
 }

@@ -25,7 +25,8 @@ std::string communicator_name(const MatchedCommunicator& communicator) {
 void collect_participants(const Trace& trace, Matching& matching) {
     for (std::size_t n = 0; n < trace.nodes.size(); ++n) {
         const NodeTrace& node = trace.nodes[n];
-        matching.clocks.push_back(n == 0 ? Clock() : Clock(node.clock));
+        // The leader's own segment may be lost; then the first node is another one, and its samples still hold.
+        matching.clocks.push_back(n == 0 && node.clock.empty() ? Clock() : Clock(node.clock));
         for (const RankTrace& rank : node.ranks) matching.participants.push_back({&rank, node.node, static_cast<int>(n)});
     }
     std::stable_sort(matching.participants.begin(), matching.participants.end(), [](const Participant& a, const Participant& b) {

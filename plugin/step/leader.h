@@ -7,10 +7,10 @@
 
 #include "policy/base/result.h"
 
-namespace paced::launcher {
+namespace paced::step {
 
 // "self" where host is this node (named so, or at one of its own addresses), else the address that it resolves to
 // within the deadline; a name server that is away must not hold up a launch.
 Result<std::string> find_leader(const std::string& host, const std::string& node, std::chrono::milliseconds deadline = std::chrono::seconds(1));
 
-}  // namespace paced::launcher
+}  // namespace paced::step

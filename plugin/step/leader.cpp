@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launcher/leader.h"
+#include "plugin/step/leader.h"
 
 #include <condition_variable>
 #include <memory>
@@ -13,7 +13,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-namespace paced::launcher {
+namespace paced::step {
 
 namespace {
 
@@ -84,4 +84,4 @@ Result<std::string> find_leader(const std::string& host, const std::string& node
     return is_own_address(*address) ? "self" : *address;
 }
 
-}  // namespace paced::launcher
+}  // namespace paced::step
