@@ -31,8 +31,8 @@ inline constexpr int exit_surroundings_failed = 3; // a file cannot be read, and
 using Chosen = std::function<int()>;
 
 void add_policy(CLI::App& program, Chosen& chosen);
-void add_topo(CLI::App& program, Chosen& chosen);
 void add_report(CLI::App& program, Chosen& chosen);
+void add_topo(CLI::App& program, Chosen& chosen);
 // command: what stands behind the flags of `paced run`, see split_off_command().
 void add_run(CLI::App& program, Chosen& chosen, std::vector<std::string> command);
 

@@ -19,7 +19,7 @@ namespace paced {
 // what a person can do about it; they become those of a Diagnostic.
 struct Error {
     std::string message;
-    std::vector<std::string> hints;
+    std::vector<std::string> hints{};  // the braces let Error{"..."} stand without a warning
 };
 
 template <class T>

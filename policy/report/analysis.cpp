@@ -228,6 +228,8 @@ void warn_of_the_missing(const Trace& trace, const Matching& matching, Report& r
     for (int rank = 0; rank < world; ++rank)
         if (!present.contains(rank)) missing.push_back(rank);
     report.finished = world > 0 && missing.empty() && finished;
+    // The reader of the records counts them; here they are named.
+    std::erase(report.warnings, "records of " + std::to_string(missing.size()) + " of " + std::to_string(world) + " ranks are missing");
     if (!missing.empty())
         report.warnings.push_back("nothing was heard of " + std::string(missing.size() == 1 ? "rank " : "ranks ") + compress_numbers(missing) +
                                   ": lateness is worked out only where all ranks of a communicator are known");
@@ -342,6 +344,8 @@ Report analyse(const Trace& trace, const std::vector<JobPlan>& plans, const Anal
 
 std::vector<JobPlan> plans_of(const Trace& trace, std::vector<std::string>& warnings) {
     std::vector<JobPlan> plans;
+    const bool any = std::any_of(trace.nodes.begin(), trace.nodes.end(), [](const NodeTrace& node) { return !node.plan.empty(); });
+    if (!any) return plans;
     for (const NodeTrace& node : trace.nodes) {
         if (node.plan.empty()) {
             warnings.push_back("node " + node.node + " has no plan.json");
