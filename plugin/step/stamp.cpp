@@ -37,12 +37,16 @@ bool stamp_holds(std::string_view stamp, const Environment& environment) {
     if (colon == std::string_view::npos) return false;
     const std::string_view kind = stamp.substr(0, colon), id = stamp.substr(colon + 1);
     if (id.empty()) return false;
-    if (kind == "slurm") return id == environment.get_or("SLURM_JOB_ID", "") + '.' + environment.get_or("SLURM_STEP_ID", "");
+    if (kind == "slurm") {
+        const auto job = environment.get("SLURM_JOB_ID"), step = environment.get("SLURM_STEP_ID");
+        return job && step && id == *job + '.' + *step;
+    }
     if (kind == "pmix") return id == environment.get_or("PMIX_NAMESPACE", "");
     if (kind == "torch") return id == environment.get_or("TORCHELASTIC_RUN_ID", "");
     if (kind == "pmi") {
-        const std::string job = environment.get_or("PMI_ID", "");
-        return id == job || id == std::to_string(pmi_proxy(environment));
+        if (id == environment.get_or("PMI_ID", "")) return true;
+        const pid_t proxy = pmi_proxy(environment);
+        return proxy > 0 && id == std::to_string(proxy);
     }
     if (kind == "alone") return is_self_or_ancestor(parse_integer(id).value_or(-1));
     return false;
