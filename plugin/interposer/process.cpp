@@ -12,7 +12,7 @@
 #include "plugin/interposer/exchange/agent.h"
 #include "plugin/interposer/report_line.h"
 #include "plugin/interposer/shared.h"
-#include "plugin/interposer/stamp.h"
+#include "plugin/step_stamp.h"
 #include "plugin/interposer/thread_state.h"
 #include "plugin/step_environment.h"
 
@@ -33,7 +33,7 @@ const char* value_or_empty(const char* name) {
 // observe and pace alike, for now.
 bool is_wanted() {
     const char* const mode = value_or_empty(step::mode);
-    return (std::strcmp(mode, "observe") == 0 || std::strcmp(mode, "pace") == 0) && stamp_holds(std::getenv(step::stamp));
+    return (std::strcmp(mode, "observe") == 0 || std::strcmp(mode, "pace") == 0) && step::stamp_holds(std::getenv(step::stamp));
 }
 
 Process* make_page() {
