@@ -47,7 +47,7 @@ Library make_library() {
 void engage() {
     static Library library = make_library();
     static const auto slot = std::make_unique<segment::Slot>();
-    static Process process{1, 0, &library, slot.get(), nullptr, 0};
+    static Process process{1, 0, &library, slot.get(), nullptr, false};
     process_page = &process;
     track(library, world, 0);
 }
