@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `paced-fabric-helper finish`: what the ranks left in the run folder becomes the report.
+#include <algorithm>
 #include <ctime>
 #include <optional>
 
@@ -18,14 +19,18 @@ namespace paced::helper {
 namespace {
 
 // A recorded call is two clock reads and some stores; tests/bench holds it under 1.5 times the reads. The reads are
-// timed here, on a node of the job.
+// timed here, on a node of the job: the quickest of some rounds, the others were interrupted.
 double recorder_ns_per_call() {
-    constexpr int reads = 20'000;
-    timespec begin{}, end{};
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    for (int i = 0; i < reads; ++i) clock_gettime(CLOCK_MONOTONIC, &end);
-    const double ns = static_cast<double>(end.tv_sec - begin.tv_sec) * 1e9 + static_cast<double>(end.tv_nsec - begin.tv_nsec);
-    return 1.5 * 2 * ns / reads;
+    constexpr int rounds = 8, reads = 2'000;
+    double best_ns = 1e12;
+    for (int round = 0; round < rounds; ++round) {
+        timespec begin{}, end{};
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        for (int i = 0; i < reads; ++i) clock_gettime(CLOCK_MONOTONIC, &end);
+        const double ns = static_cast<double>(end.tv_sec - begin.tv_sec) * 1e9 + static_cast<double>(end.tv_nsec - begin.tv_nsec);
+        best_ns = std::min(best_ns, ns);
+    }
+    return 1.5 * 2 * best_ns / reads;
 }
 
 report::Level level_of(const std::vector<report::JobPlan>& plans) {

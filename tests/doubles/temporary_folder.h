@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder that is there for one test.
+// A folder that goes with the test.
 #pragma once
 
 #include <cstdlib>
@@ -17,18 +17,19 @@ public:
         if (mkdtemp(name.data()) == nullptr) std::abort();
         path_ = name;
     }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
     ~TemporaryFolder() {
         std::error_code ignored;
         std::filesystem::remove_all(path_, ignored);
     }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
+    std::string operator/(std::string_view name) const { return (path_ / name).string(); }
 
-    // Writes a file, with the folders above it; returns its path.
+    // Writes a file, with the folders above it; its path.
     std::string write(std::string_view name, std::string_view text) const {
-        const std::filesystem::path file = path_ / name;
+        const auto file = path_ / name;
         std::filesystem::create_directories(file.parent_path());
         std::ofstream(file, std::ios::binary) << text;
         return file.string();
