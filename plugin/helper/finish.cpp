@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "plugin/helper/answer.h"
-#include "plugin/helper/report_file.h"
 #include "plugin/helper/verbs.h"
+#include "plugin/step/report_file.h"
 #include "plugin/step_environment.h"
 #include "policy/io/segment_reader.h"
 #include "policy/report/analysis.h"
@@ -50,7 +50,7 @@ std::vector<std::string> make_report(const std::string& run_dir) {
 
     std::string path = plans.empty() ? std::string() : plans.front().report_path;
     std::optional<std::string> problem;
-    if (!path.empty()) problem = replace_file(path, to_json(report), 0666);
+    if (!path.empty()) problem = step::replace_file(path, to_json(report), 0666);
     if (problem) path.clear();
     const report::Level level = level_of(plans);
     std::vector<std::string> lines = report_lines(report, level, path);

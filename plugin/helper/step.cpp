@@ -9,12 +9,12 @@
 #include "plugin/helper/answer.h"
 #include "plugin/helper/fabric.h"
 #include "plugin/helper/node_topology.h"
-#include "plugin/helper/report_file.h"
 #include "plugin/helper/request.h"
 #include "plugin/helper/verbs.h"
 #include "plugin/step/job_facts.h"
 #include "plugin/step/leader.h"
 #include "plugin/step/preload.h"
+#include "plugin/step/report_file.h"
 #include "plugin/step/step_setup.h"
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
@@ -122,7 +122,7 @@ report::JobPlan make_plan(const Request& request, const Environment& environment
     plan.node.local_tasks = request.local_tasks;
     plan.kept = kept_settings(request, environment);
     if (!effective.report.value.path.empty())
-        plan.report_path = report_path(effective.report.value.path, request.job, request.step, request.folder);
+        plan.report_path = step::report_path(effective.report.value.path, request.job, request.step, request.folder);
     return plan;
 }
 
@@ -171,7 +171,7 @@ bool set_up_tasks(const Request& request, const config::Effective& run, const re
     setup.leader = leader_of(request, answer);
     setup.node = request.node_name;
     setup.node_count = request.node_count;
-    if (const auto problem = replace_file(setup.plan_file, to_json(plan), 0600)) {
+    if (const auto problem = step::replace_file(setup.plan_file, to_json(plan), 0600)) {
         answer.say_here(*problem);
         setup.plan_file.clear();
     }
