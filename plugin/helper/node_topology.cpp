@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/helper/node_topology.h"
 
+#include <cerrno>
+#include <cstring>
+
+#include <unistd.h>
+
 #include "plugin/helper/child.h"
 #include "policy/io/snapshot.h"
 #include "policy/io/text_file.h"
@@ -25,9 +30,12 @@ Result<topology::NodeTopology> from_snapshot(const std::string& path) {
 Result<topology::NodeTopology> from_probe(const Request& request) {
     if (request.probe.empty()) return fail("there is no program paced-fabric-probe");
     std::vector<std::string> command{request.probe};
-    if (!request.node_topology.empty()) command.push_back(request.node_topology);
+    if (!request.node_topology.empty()) {
+        if (access(request.node_topology.c_str(), R_OK) != 0) return fail("cannot read " + request.node_topology + ": " + std::strerror(errno));
+        command.push_back(request.node_topology);
+    }
     const Result<std::string> text = output_of(command, probe_deadline, snapshot_bytes_max);
-    if (!text) return fail(text.error().message);
+    if (!text) return fail(text.error().message + (request.node_topology.empty() ? "" : ": " + request.node_topology));
     return io::read_snapshot(*text);
 }
 

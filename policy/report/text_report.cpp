@@ -207,7 +207,9 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
     if (report.ranks.empty()) {
         std::string head = "paced-fabric: ";
         if (!report.job.id.empty()) head += "job " + report.job.id + (report.job.step.empty() ? "" : "." + report.job.step) + ": ";
-        Block block(head + "nothing was recorded: no task has used MPI collectives through a library that is known here");
+        // With a segment and without a rank there was an MPI that found no room, and has said so.
+        Block block(head + (report.warnings.empty() ? "nothing was recorded: no task has used MPI collectives through a library that is known here"
+                                                    : "nothing was recorded"));
         for (const std::string& warning : report.warnings) block.add("warning", warning);
         return block.take();
     }
