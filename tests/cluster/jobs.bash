@@ -30,7 +30,7 @@ true_of() {
   local file=$1 expression
   shift
   for expression; do
-    [[ $(json "$file" "$expression") == True ]] || { echo "not true of $file: $expression" >&2; json "$file" r >&2; return 1; }
+    [[ $(json "$file" "$expression") == True ]] || { echo "not true of $file: $expression" >&2; json "$file" 'r["warnings"]' r >&2; return 1; }
   done
 }
 

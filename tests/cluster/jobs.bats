@@ -53,7 +53,7 @@ assert_killed_report() {
 
 # The first test, since it looks for what later ones leave: the snapshot of a boot stays.
 @test "off, or nothing asked: the same output, and nothing of ours is started or made" {
-  both run_in ctl srun -N8 "${short[@]}"
+  both run_in ctl srun -Q -N8 "${short[@]}"
   same "$code" 0
   same "$err" ""
   plain=$out
@@ -62,8 +62,8 @@ assert_killed_report() {
 
   # any start of the helper would now be seen in the job's log
   mv "$prefix/bin/paced-fabric-helper" "$prefix/bin/away"
-  both run_in ctl srun -N8 --paced-fabric=off "${short[@]}"
-  PACED_FABRIC=off run_in ctl srun -N8 "${short[@]}" >third.txt 2>>err.txt
+  both run_in ctl srun -Q -N8 --paced-fabric=off "${short[@]}"
+  PACED_FABRIC=off run_in ctl srun -Q -N8 "${short[@]}" >third.txt 2>>err.txt
   mv "$prefix/bin/away" "$prefix/bin/paced-fabric-helper"
   same "$code" 0
   same "$(<err.txt)" ""
@@ -322,11 +322,11 @@ TOML
   same "$code" 0
   has "$(tr -s " \n" " " <<<"$err")" "observe (/run/paced-cluster/paced-fabric/policy.toml:6)"
   has_report "$err" '[0-9]+\.0' '2 ranks on 2 nodes'
-  both run_in ctl srun -p all -N2 "${short[@]}"
+  both run_in ctl srun -Q -p all -N2 "${short[@]}"
   same "$err" ""
-  both run_in ctl srun -p debug -N1 "${short[@]}"
+  both run_in ctl srun -Q -p debug -N1 "${short[@]}"
   same "$err" ""
-  both run_in ctl srun -p debug -N2 --paced-fabric=off "${short[@]}"
+  both run_in ctl srun -Q -p debug -N2 --paced-fabric=off "${short[@]}"
   same "$err" ""
   both run_in ctl srun -N2 --paced-fabric=training "${short[@]}"
   has "$err" "named policy training"
