@@ -35,7 +35,7 @@ teardown() {
 
 # without_us: $plain_out, $plain_err and $plain_code of the program on n1 and n2, by the same command line but for us.
 without_us() {
-  both run_in ctl srun -w n1,n2 -N2 "$@" --paced-fabric=off "${program[@]}"
+  both run_in ctl srun -w n1,n2 -N2 --paced-fabric=off "${program[@]}"
   plain_out=$out plain_err=$(grep -v '^srun: ' err.txt | sort) plain_code=$code
 }
 
@@ -88,10 +88,10 @@ with_file() {
 
 @test "unknown value of each of the five flags: refused at submission by srun, sbatch and salloc" {
   refused() { # FLAG VALUE TEXT
-    local launcher
+    local launcher words
     for launcher in "srun" "sbatch --wrap" "salloc -Q"; do
-      # shellcheck disable=SC2086
-      both run_in ctl ${launcher%% *} "$1=$2" $([[ $launcher != *' '* ]] || echo "${launcher#* }") true
+      read -ra words <<<"$launcher"
+      both run_in ctl "${words[0]}" "$1=$2" "${words[@]:1}" true
       same "$code" 255
       same "$out" ""
       same "$(grep -c "^$1: error: " err.txt)" 1
@@ -184,6 +184,7 @@ with_file() {
 paced-fabric: n2: nothing is recorded: "*libpaced_fabric.so*" is missing" ]]
 }
 
+# The dynamic linker has words of its own about that, in each program.
 @test "interposer that is no library" {
   mv "$prefix/lib/libpaced_fabric.so" "$prefix/lib/away.so"
   echo nonsense >"$prefix/lib/libpaced_fabric.so"
