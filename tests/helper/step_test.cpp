@@ -86,7 +86,7 @@ TEST_F(Step, FourNodesWithGpusAndTwoLeaves) {
     four_nodes(0);
     set("SNAPSHOT", folder_.write("gpus.json", run({probe, data("topology/fake-8gpu-4nic.xml")}, {}).out));
     set("MODE", "pace");
-    set("USER_PRELOAD", "/opt/tool.so");
+    set("USER_LD_PRELOAD", "/opt/tool.so");
     given_["UCX_NET_DEVICES"] = "mlx5_0:1";
     EXPECT_EQ(answer(), "paced-fabric-step 1\n"
                         "log paced-fabric: job JOB.0, 8 tasks on 4 nodes n[1-4]: pace (flag --paced-fabric)\n"
