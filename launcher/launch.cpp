@@ -7,9 +7,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "plugin/step/stamp.h"
+#include "plugin/step_stamp.h"
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
+#include "policy/topology/host_list.h"
 
 namespace paced::launcher {
 
@@ -25,24 +26,9 @@ int number(const Environment& environment, std::initializer_list<std::string_vie
 }
 
 // "n[03-04,7]" begins with n03.
-std::string first_host(std::string_view list) {
-    std::string host;
-    bool taking = true, inside = false;
-    for (const char c : list) {
-        if (c == '[') {
-            inside = true;
-        } else if (c == ']') {
-            inside = false;
-            taking = true;
-        } else if (inside && (c == ',' || c == '-')) {
-            taking = false;
-        } else if (c == ',') {
-            break;
-        } else if (taking) {
-            host += c;
-        }
-    }
-    return host;
+std::string first_host(const std::string& list) {
+    const auto expanded = topology::expand_hosts(list);
+    return expanded.hosts.empty() ? "" : expanded.hosts.front();
 }
 
 // "--control-port HOST:PORT" of a proxy's command line.
@@ -96,7 +82,7 @@ void read_hydra(const Environment& environment, const Surroundings& surroundings
     launch.local_rank = number(environment, {"MPI_LOCALRANKID"}, 0);
     const int size = number(environment, {"PMI_SIZE"}, 1);
     launch.node_count = nodes_for(size, number(environment, {"MPI_LOCALNRANKS"}, size));
-    const std::string job = environment.get_or("PMI_ID", "");
+    const std::string job = environment.get_or("PMI_JOBID", "");
     const io::ProcessIdentity& proxy = surroundings.hydra_proxy;
     if (job.empty() && proxy.pid == 0) return;
     launch.stamp = "pmi:" + (job.empty() ? std::to_string(proxy.pid) : job);
@@ -125,7 +111,8 @@ Surroundings look_around(const Environment& environment) {
     char host[256] = "";
     if (gethostname(host, sizeof host - 1) == 0) found.host = host;
     found.self = io::identify(getpid());
-    if (const pid_t proxy = step::pmi_proxy(environment); proxy > 0) {
+    const auto descriptor = environment.get("PMI_FD");
+    if (const pid_t proxy = descriptor ? step::pmi_owner(descriptor->c_str()) : 0; proxy > 0) {
         found.hydra_proxy = io::identify(proxy);
         found.hydra_control = control_port(proxy);
     }
@@ -136,7 +123,7 @@ Launch detect_launch(const Environment& environment, const Surroundings& surroun
     const auto has = [&](std::string_view name) { return environment.get(name).has_value(); };
     Launch launch;
     launch.node = surroundings.host;
-    // the innermost first: each may have been started inside of one further down
+    // The stamps are those of plugin/step_stamp.h. The innermost first: each may have been started inside of one further down
     if (has("TORCHELASTIC_RUN_ID") && has("LOCAL_RANK"))
         read_torchrun(environment, launch);
     else if (has("OMPI_COMM_WORLD_RANK"))

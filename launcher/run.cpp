@@ -18,8 +18,8 @@
 #include "launcher/launch.h"
 #include "launcher/prepare_step.h"
 #include "plugin/step/job_facts.h"
-#include "plugin/step/stamp.h"
 #include "plugin/step_environment.h"
+#include "plugin/step_stamp.h"
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
 #include "policy/io/site_policy_file.h"
@@ -97,7 +97,7 @@ void apply(const Preparation& made) {
 // The step around us has prepared everything already: the plugin, or an outer `paced run` of the same rank.
 bool prepared_already(const Environment& environment, const Launch& launch) {
     const std::string stamp = environment.get_or(step::stamp, "");
-    if (stamp.empty() || !step::stamp_holds(stamp, environment)) return false;
+    if (!step::stamp_holds(stamp.c_str())) return false;
     return stamp == launch.stamp || stamp.starts_with("slurm:");
 }
 

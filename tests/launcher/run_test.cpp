@@ -217,7 +217,7 @@ TEST_F(PacedRun, FailsOpen) {
     check("the site policy has mistakes: " + policy_ + ":3:8: unknown mode 'obsrve'");
     fs::remove(policy_);
     fs::create_directory(policy_);
-    check("cannot read " + policy_ + ": it is not a regular file");
+    check("cannot read " + policy_ + ": Is a directory");
     fs::remove(policy_);
     folder_.write("policy.toml", "schema = 1\n");
 

@@ -88,17 +88,36 @@ TEST(Probe, InheritsNothing) {
     EXPECT_TRUE(io::read_snapshot(outcome.out));
 }
 
+// Its output goes into a pipe that is full and that nobody reads, and SIGALRM is ignored and blocked when it starts.
+TEST(Probe, EndsByItselfWhenItHangs) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+    while (write(ends[1], "x", 1) == 1) {
+    }
+    fcntl(ends[1], F_SETFL, 0);  // blocking
+    const auto hang = [&] {
+        dup2(ends[1], STDOUT_FILENO);
+        signal(SIGALRM, SIG_IGN);
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, nullptr);
+    };
+    EXPECT_EQ(probe({"--deadline=1"}, hang).exit_code, 128 + SIGALRM);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 TEST(Probe, Mistakes) {
     const Outcome missing = probe({"/nonexistent/node.xml"});
     EXPECT_EQ(missing.exit_code, 1);
     EXPECT_EQ(missing.out, "");
     EXPECT_EQ(missing.err, "error: cannot read /nonexistent/node.xml: No such file or directory\n");
 
-    for (const auto& arguments : std::vector<std::vector<std::string>>{{"--what"}, {"a", "b"}, {""}}) {
+    for (const auto& arguments : std::vector<std::vector<std::string>>{{"--what"}, {"a", "b"}, {""}, {"--deadline=0"}, {"--deadline=1s"}}) {
         const Outcome usage = probe(arguments);
         EXPECT_EQ(usage.exit_code, 2);
         EXPECT_EQ(usage.out, "");
-        EXPECT_EQ(usage.err, "usage: paced-fabric-probe [--with-plugins] [FILE]\n");
+        EXPECT_EQ(usage.err, "usage: paced-fabric-probe [--deadline=SECONDS] [--with-plugins] [FILE]\n");
     }
 
     const Outcome full = probe({}, [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); });

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the recorder costs a call, against what cannot be saved: two clock reads and an indirect call. Both in one run,
 // interleaved, so that a busy machine is busy for both. The last line is the ratio of the medians; the target is 1.5.
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,11 +12,12 @@
 #include "plugin/interposer/mpi/operations.h"
 #include "plugin/interposer/recorder.h"
 #include "plugin/interposer/shared.h"
+#include "tests/doubles/fake_mpi.h"
 
 namespace paced::interposer {
 namespace {
 
-constexpr word world = 0x44000000, type = 0x4c00080b;
+constexpr word world = test::fake_world, type = test::fake_double;
 constexpr Shape allreduce{Rule::count, 5, 2, 3};
 
 __attribute__((noinline)) int real_allreduce(word, word, word, word, word, word) {
@@ -28,29 +25,6 @@ __attribute__((noinline)) int real_allreduce(word, word, word, word, word, word)
     return 0;
 }
 int (*volatile real)(word, word, word, word, word, word) = real_allreduce;
-
-// An MPI of two ranks that answers what the recorder asks.
-Library make_library() {
-    Library library{};
-    library.family = Family::mpich;
-    library.world = world;
-    library.comm_rank = [](word, int* rank) { return *rank = 0; };
-    library.comm_size = [](word, int* size) { return *size = 2, 0; };
-    library.comm_test_inter = [](word, int* flag) { return *flag = 0; };
-    library.comm_group = [](word, word* group) { return *group = 1, 0; };
-    library.group_translate_ranks = [](word, int count, const int* from, word, int* to) { return std::copy(from, from + count, to), 0; };
-    library.group_free = [](word*) { return 0; };
-    library.type_size = [](word, int* size) { return *size = 8, 0; };
-    return library;
-}
-
-void engage() {
-    static Library library = make_library();
-    static const auto slot = std::make_unique<segment::Slot>();
-    static Process process{1, 0, &library, slot.get(), nullptr, 0};
-    process_page = &process;
-    track(library, world, 0);
-}
 
 void two_clocks_and_a_call(benchmark::State& state) {
     for (auto _ : state) {
@@ -61,7 +35,7 @@ void two_clocks_and_a_call(benchmark::State& state) {
 }
 
 void recorder(benchmark::State& state) {
-    engage();
+    test::engage_with_fake_mpi();
     for (auto _ : state) {
         const word arguments[] = {1, 2, 1, type, 0, world};
         Call call;

@@ -29,6 +29,8 @@ protected:
             NodeSegment joined = join_segment(folder_.c_str(), "node7", reason);
             ASSERT_NE(joined.slot, nullptr) << reason;
             ASSERT_EQ(joined.index, static_cast<std::uint32_t>(rank));
+            // rank 0 is finished when rank 1 comes, so rank 1 is the first of another program
+            EXPECT_TRUE(joined.first);
             fill(*joined.slot, rank);
         }
         file_ = ::open((folder_ + "/segment").c_str(), O_RDONLY);
@@ -43,6 +45,7 @@ protected:
     static void fill(segment::Slot& slot, int rank) {
         slot.rank.world_rank = rank;
         slot.rank.world_size = 2;
+        slot.rank.pid = static_cast<std::uint32_t>(::getpid());
         slot.rank.state = rank == 0 ? segment::State::finished : segment::State::running;
         slot.rank.communicators = 1;
         slot.rank.started_ns = 5;
@@ -104,6 +107,13 @@ TEST_F(DumpTest, ReadsBackAsTheSegment) {
             for (std::uint64_t i = 0; i < 700; ++i) EXPECT_EQ(rank.communicators[0].records[i].arrival_ns, 1000 + i * 10);
         }
     }
+}
+
+TEST_F(DumpTest, OneAgentAProgram) {
+    char reason[256];
+    const NodeSegment late = join_segment(folder_.c_str(), "node7", reason);  // while rank 1 (this process) runs
+    ASSERT_NE(late.slot, nullptr) << reason;
+    EXPECT_FALSE(late.first);
 }
 
 TEST_F(DumpTest, CoarserKeepsMultiples) {

@@ -179,6 +179,22 @@ TEST_F(RunFolder, SaysWhichRanksAreMissing) {
     EXPECT_EQ(trace->warnings, (std::vector<std::string>{"records of 1 of 3 ranks are missing"}));
 }
 
+TEST_F(RunFolder, OfSeveralProgramsTheLastIsShown) {
+    auto bytes = make_segment(4);  // two programs of two ranks
+    for (std::uint32_t slot = 0; slot < 4; ++slot) {
+        const std::size_t at = first_slot + slot * sizeof(segment::Slot);
+        put(bytes, at + offsetof(segment::Rank, world_rank), static_cast<std::int32_t>(slot % 2));
+        put(bytes, at + offsetof(segment::Rank, world_size), std::int32_t{2});
+        put(bytes, at + offsetof(segment::Rank, started_ns), std::uint64_t{slot < 2 ? 100u : 900u});
+    }
+    write("segment", bytes);
+    const auto trace = read_run_folder(path_);
+    ASSERT_TRUE(trace);
+    ASSERT_EQ(trace->nodes[0].ranks.size(), 2u);
+    for (const auto& rank : trace->nodes[0].ranks) EXPECT_EQ(rank.started_ns, 900u);
+    EXPECT_EQ(trace->warnings, (std::vector<std::string>{"several MPI programs ran in this step, each rank's last one is shown"}));
+}
+
 TEST_F(RunFolder, LinksAndDevicesAreNotFollowed) {
     fs::create_symlink("/dev/zero", path_ + "/segment");
     const auto trace = read_run_folder(path_);

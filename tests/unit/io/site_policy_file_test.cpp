@@ -93,7 +93,7 @@ TEST(SitePolicyFile, MissingIsBuiltInAndUnreadableIsAnError) {
     };
     EXPECT_EQ(message(folder / "missing.toml"), "read ''");
     EXPECT_EQ(message(folder / "no/such/folder.toml"), "read ''");
-    EXPECT_EQ(message(folder.path()), "cannot read " + folder.path().string() + ": it is not a regular file");
+    EXPECT_EQ(message(folder.path()), "cannot read " + folder.path().string() + ": Is a directory");
     EXPECT_EQ(message(folder.write("file", "x") + "/policy.toml"), "cannot read " + (folder / "file") + "/policy.toml: Not a directory");
     ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
     EXPECT_EQ(message(folder / "fifo"), "cannot read " + (folder / "fifo") + ": it is not a regular file");

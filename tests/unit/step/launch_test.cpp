@@ -61,6 +61,9 @@ TEST(Launch, Hydra) {
     two_nodes["PMI_SIZE"] = "4";
     EXPECT_EQ(detect(two_nodes, proxy).node_count, 2);
     EXPECT_EQ(detect(two_nodes, proxy).session, io::session_name("hydra-n1:41935"));
+    Variables named = one_node;
+    named["PMI_JOBID"] = "j7";
+    EXPECT_EQ(detect(named, proxy).stamp, "pmi:j7");
     // no proxy to be seen: only this rank can be told from others
     EXPECT_EQ(detect(one_node).stamp, "alone:100");
     EXPECT_EQ(detect(one_node).session, "");
@@ -89,6 +92,8 @@ TEST(Launch, NonsenseInVariablesIsNotFollowed) {
     EXPECT_EQ(text(detect({{"OMPI_COMM_WORLD_RANK", "x"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "-1"}, {"OMPI_COMM_WORLD_SIZE", "99999999999999"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "0"}})),
               "open_mpi rank 0 local 0 nodes 1 node host stamp alone:100 leader  secret ");
 }
+
+using step::find_leader;
 
 TEST(Leader, IsSelfOrAnAddress) {
     EXPECT_EQ(*step::find_leader("n1", "n1"), "self");

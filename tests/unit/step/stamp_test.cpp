@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/interposer/stamp.h"
+#include "plugin/step_stamp.h"
 
 #include <map>
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace paced::interposer {
+namespace paced::step {
 namespace {
 
 std::map<std::string, std::string> variables;
@@ -40,8 +40,8 @@ TEST(Stamp, HoldsForItsOwnStepAlone) {
         {"pmix:", {{"PMIX_NAMESPACE", ""}}, false},
         {"torch:run", {{"TORCHELASTIC_RUN_ID", "run"}}, true},
         {"torch:run", {{"TORCHELASTIC_RUN_ID", "other"}}, false},
-        {"pmi:job.1", {{"PMI_ID", "job.1"}}, true},
-        {"pmi:job.1", {{"PMI_ID", "other"}}, false},
+        {"pmi:job.1", {{"PMI_JOBID", "job.1"}}, true},
+        {"pmi:job.1", {{"PMI_JOBID", "other"}}, false},
         {"pmi:" + own, {{"PMI_FD", std::to_string(sockets[0])}}, true},      // who made the socket pair is Hydra's proxy
         {"pmi:" + parent, {{"PMI_FD", std::to_string(sockets[0])}}, false},  // an mpiexec around this one
         {"pmi:" + parent, {{"PMI_FD", "9999"}}, true},                       // closed meanwhile: the parent
@@ -65,4 +65,4 @@ TEST(Stamp, HoldsForItsOwnStepAlone) {
 }
 
 }  // namespace
-}  // namespace paced::interposer
+}  // namespace paced::step

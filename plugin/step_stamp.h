@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PACED_FABRIC_STEP_STAMP: whether the PACED_FABRIC_STEP_* variables are about this process's own step, or inherited from
-// a step around it. What plugin/step/stamp.h says to the launch, here for a guest: libc only.
+// PACED_FABRIC_STEP_STAMP: whose step the PACED_FABRIC_STEP_* variables are. `paced run` draws one, the interposer
+// asks whether it holds; both use this file, so that they cannot differ. libc only.
 //
 // Hydra gives its processes no job name. What tells one mpiexec from another (one nested in it, say) is the process at
-// the other end of PMI_FD, the proxy that started this rank: pmi:PID, unless PMI_ID names the job.
+// the other end of PMI_FD, the proxy that started this rank: pmi:PID of that process, unless PMI_JOBID or PMI_ID name
+// the job.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace paced::interposer {
+namespace paced::step {
+
+inline constexpr int stamp_size = 128;  // with its NUL; a longer name cannot be a stamp
 
 using Lookup = const char* (*)(const char* name);
 inline const char* from_environment(const char* name) { return std::getenv(name); }
@@ -57,6 +60,21 @@ inline int pmi_owner(const char* descriptor) {
     return getppid();
 }
 
+// The stamp that `paced run` gives its program: by what started this process. Not for Slurm steps of the plugin.
+inline void draw_stamp(char (&drawn)[stamp_size], Lookup get = from_environment) {
+    if (const char* name = get("PMIX_NAMESPACE")) {
+        std::snprintf(drawn, sizeof drawn, "pmix:%s", name);
+    } else if (const char* job = get("PMI_JOBID")) {
+        std::snprintf(drawn, sizeof drawn, "pmi:%s", job);
+    } else if (const char* descriptor = get("PMI_FD"); descriptor != nullptr && get("PMI_RANK") != nullptr) {
+        std::snprintf(drawn, sizeof drawn, "pmi:%d", pmi_owner(descriptor));
+    } else if (const char* run = get("TORCHELASTIC_RUN_ID")) {
+        std::snprintf(drawn, sizeof drawn, "torch:%s", run);
+    } else {
+        std::snprintf(drawn, sizeof drawn, "alone:%d", getpid());
+    }
+}
+
 inline bool stamp_holds(const char* claimed, Lookup get = from_environment) {
     if (claimed == nullptr) return false;
     const auto after = [claimed](const char* prefix) { return std::strncmp(claimed, prefix, std::strlen(prefix)) == 0 ? claimed + std::strlen(prefix) : nullptr; };
@@ -74,7 +92,8 @@ inline bool stamp_holds(const char* claimed, Lookup get = from_environment) {
     if (const char* name = after("pmix:")) return same(name, "PMIX_NAMESPACE");
     if (const char* run = after("torch:")) return same(run, "TORCHELASTIC_RUN_ID");
     if (const char* job = after("pmi:")) {
-        if (same(job, "PMI_ID")) return true;
+        if (get("PMI_JOBID") != nullptr) return same(job, "PMI_JOBID");
+        // of an mpiexec around this one too we are a descendant: the descriptor says which is ours
         const int owner = std::atoi(job);
         return owner > 0 && owner == pmi_owner(get("PMI_FD"));
     }
@@ -85,4 +104,4 @@ inline bool stamp_holds(const char* claimed, Lookup get = from_environment) {
     return false;
 }
 
-}  // namespace paced::interposer
+}  // namespace paced::step
