@@ -50,7 +50,8 @@ inline bool descends_from(int ancestor) {
     return false;
 }
 
-// The PID of Hydra's proxy for this process, 0 for none.
+// The PID of Hydra's proxy for this process, 0 for none. Where the descriptor is gone by now (some libraries close it
+// when they have started), the parent: right unless a script stands between, and then we are inert.
 inline int pmi_owner(const char* descriptor) {
     if (descriptor == nullptr || *descriptor == '\0') return 0;
     ucred peer{};
@@ -92,10 +93,9 @@ inline bool stamp_holds(const char* claimed, Lookup get = from_environment) {
     if (const char* run = after("torch:")) return same(run, "TORCHELASTIC_RUN_ID");
     if (const char* job = after("pmi:")) {
         if (get("PMI_JOBID") != nullptr) return same(job, "PMI_JOBID");
-        if (get("PMI_RANK") == nullptr || *job == '\0') return false;
-        // Hydra's descriptor may be gone by now (the library closes it in MPI_Finalize, a program may anyway)
+        // of an mpiexec around this one too we are a descendant: the descriptor says which is ours
         const int owner = std::atoi(job);
-        return owner > 0 && descends_from(owner);
+        return owner > 0 && owner == pmi_owner(get("PMI_FD"));
     }
     if (const char* pid = after("alone:")) {
         const int ancestor = std::atoi(pid);

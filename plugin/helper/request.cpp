@@ -67,7 +67,7 @@ Request read_request(const Environment& environment) {
     request.node_count = number(environment, "NODE_COUNT", 1);
     request.local_tasks = number(environment, "LOCAL_TASKS", 0);
     request.tasks = number(environment, "TASKS", 0);
-    request.user_preload = ours(environment, "USER_PRELOAD");
+    request.user_preload = ours(environment, "USER_LD_PRELOAD");
     request.hosts = hosts_of(environment, request.node_count);
     if (request.hosts.empty() && request.node_count == 1 && !request.node_name.empty()) request.hosts = {request.node_name};
     request.stamp = "slurm:" + job_in_tasks(environment, request.job) + '.' + request.step;

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include "plugin/helper/answer.h"
-#include "plugin/helper/fabric.h"
-#include "plugin/helper/node_topology.h"
-#include "plugin/helper/report_file.h"
 #include "plugin/helper/request.h"
 #include "plugin/helper/verbs.h"
+#include "plugin/step/fabric_lookup.h"
 #include "plugin/step/job_facts.h"
 #include "plugin/step/leader.h"
+#include "plugin/step/node_view.h"
 #include "plugin/step/preload.h"
+#include "plugin/step/report_file.h"
 #include "plugin/step/step_setup.h"
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
@@ -110,8 +110,8 @@ report::JobPlan make_plan(const Request& request, const Environment& environment
     plan.job.tasks = request.tasks;
     plan.policy = report::policy_view(effective, run);
     // The order is the same seen from anywhere; the first node's plan alone is shown.
-    if (request.first_node() && request.node_count > 1) plan.fabric = find_fabric(request, environment);
-    if (auto node = node_plan(request)) {
+    if (request.first_node() && request.node_count > 1) plan.fabric = step::find_fabric(request.hosts, request.topology_conf, environment);
+    if (auto node = step::node_plan({request.snapshot, request.probe, request.node_topology})) {
         plan.node = std::move(*node);
     } else {
         plan.node.remark = "topology unknown: " + node.error().message;
@@ -122,7 +122,7 @@ report::JobPlan make_plan(const Request& request, const Environment& environment
     plan.node.local_tasks = request.local_tasks;
     plan.kept = kept_settings(request, environment);
     if (!effective.report.value.path.empty())
-        plan.report_path = report_path(effective.report.value.path, request.job, request.step, request.folder);
+        plan.report_path = step::report_path(effective.report.value.path, request.job, request.step, request.folder);
     return plan;
 }
 
@@ -171,7 +171,7 @@ bool set_up_tasks(const Request& request, const config::Effective& run, const re
     setup.leader = leader_of(request, answer);
     setup.node = request.node_name;
     setup.node_count = request.node_count;
-    if (const auto problem = replace_file(setup.plan_file, to_json(plan), 0600)) {
+    if (const auto problem = step::replace_file(setup.plan_file, to_json(plan), 0600)) {
         answer.say_here(*problem);
         setup.plan_file.clear();
     }

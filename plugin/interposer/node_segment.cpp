@@ -2,6 +2,7 @@
 #include "plugin/interposer/node_segment.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -63,6 +64,21 @@ T* map(int file, std::uint64_t from, std::size_t bytes) {
     return place == MAP_FAILED ? nullptr : static_cast<T*>(place);
 }
 
+// A slot that nobody has filled in yet counts as alive: its rank is about to.
+bool is_alive(const segment::Rank& rank) {
+    if (rank.state == segment::State::finished) return false;
+    return rank.state == segment::State::empty || kill(static_cast<pid_t>(rank.pid), 0) == 0 || errno != ESRCH;
+}
+
+bool has_living_predecessor(int file, std::uint32_t index) {
+    segment::Rank rank;
+    for (std::uint32_t i = index; i-- > 0;) {
+        const auto from = static_cast<off_t>(sizeof(segment::Header) + i * sizeof(segment::Slot));
+        if (pread(file, &rank, sizeof rank, from) != static_cast<ssize_t>(sizeof rank) || is_alive(rank)) return true;
+    }
+    return false;
+}
+
 // Ours, of this version and whole: anything else in that place is not touched.
 bool is_segment(int file) {
     struct stat status;
@@ -90,6 +106,7 @@ void claim(int file, NodeSegment& joined, char (&reason)[256]) {
         return;
     }
     joined.slot = map<segment::Slot>(file, from, sizeof(segment::Slot));
+    if (joined.slot != nullptr) joined.first = !has_living_predecessor(file, joined.index);
     if (joined.slot == nullptr) std::snprintf(reason, sizeof reason, "cannot map the records of a rank (%s), it is not recorded", strerrordesc_np(errno));
 }
 

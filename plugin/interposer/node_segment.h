@@ -10,7 +10,10 @@ namespace paced::interposer {
 struct NodeSegment {
     segment::Header* header = nullptr;
     segment::Slot* slot = nullptr;
-    std::uint32_t index = 0;  // of the slot; the rank that got 0 is the node's agent
+    std::uint32_t index = 0;  // of the slot
+    // No rank with an earlier slot is alive: the first of its program on this node, hence the node's agent. A step may run
+    // several MPI programs after one another in one segment.
+    bool first = false;
 };
 
 // Opens or makes FOLDER/segment and claims a slot in it. On failure header may be set, slot is not, and reason says

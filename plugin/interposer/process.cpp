@@ -12,9 +12,9 @@
 #include "plugin/interposer/exchange/agent.h"
 #include "plugin/interposer/report_line.h"
 #include "plugin/interposer/shared.h"
+#include "plugin/step_stamp.h"
 #include "plugin/interposer/thread_state.h"
 #include "plugin/step_environment.h"
-#include "plugin/step_stamp.h"
 
 namespace paced::interposer {
 
@@ -89,12 +89,12 @@ void start_process() {
     page->mpi = mpi;
     page->slot = node.slot;
     page->header = node.header;
-    page->index = node.index;
+    page->agent = node.first;
     describe_rank(node.slot->rank, *mpi);
     track(*mpi, mpi->world, 0);
     store(page->engaged, 1u);
     __atomic_store_n(&process_page, page, __ATOMIC_RELEASE);
-    if (node.index == 0) start_agent(*page);
+    if (page->agent) start_agent(*page);
 }
 
 void finish_process() {
@@ -107,7 +107,7 @@ void finish_process() {
 void after_finalize() {
     Process* const process = engaged_process();
     if (process == nullptr) return;
-    if (process->index == 0) finish_agent(*process);
+    if (process->agent) finish_agent(*process);
     store(process->engaged, 0u);
 }
 

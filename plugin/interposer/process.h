@@ -16,7 +16,7 @@ struct Process {
     const Library* mpi;
     segment::Slot* slot;
     segment::Header* header;
-    std::uint32_t index;  // of the slot
+    bool agent;  // speaks for the node
 };
 
 extern Process* process_page;  // nullptr until start_process has engaged

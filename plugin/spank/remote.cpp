@@ -81,7 +81,7 @@ bool fill_environment(spank_t spank, HelperEnvironment& environment) noexcept {
     char** job_environment = nullptr;
     if (spank_get_item(spank, S_JOB_ENV, &job_environment) == ESPANK_SUCCESS) environment.take_from(job_environment);
     const Arguments& arguments = state.arguments;
-    Path library, probe, key, preload;
+    Path library, probe, key;
     find_library(library);
     find_program("paced-fabric-probe", probe);
     if (!job_variable(spank, carried_key, key) || !is_key(key.view())) key.clear();
@@ -103,8 +103,6 @@ bool fill_environment(spank_t spank, HelperEnvironment& environment) noexcept {
     environment.set_number("LOCAL_TASKS", step.local_tasks);
     environment.set_number("TASKS", step.tasks);
     environment.set("KEY", key.view());
-    // The helper itself must not run under it.
-    if (job_variable(spank, "LD_PRELOAD", preload)) environment.set("USER_PRELOAD", preload.view());
     return environment.complete();
 }
 

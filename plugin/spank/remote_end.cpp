@@ -56,14 +56,6 @@ void write_report(spank_t spank) noexcept {
     for (std::size_t position = 0; answer.next(position, line);) slurm_spank_log("%s", line.text);
 }
 
-bool is_ours(std::string_view name) noexcept {
-    for (const std::string_view known : {"segment", "key", "plan.json", "merged", "owners", "libpaced_fabric.so"}) {
-        if (name == known) return true;
-    }
-    std::string_view rest = name;
-    return cut_prefix(rest, "node-") && has_suffix(rest, ".dump");
-}
-
 struct DirectoryEntry {  // linux_dirent64, which no header declares
     std::uint64_t inode;
     std::int64_t offset;
@@ -72,7 +64,8 @@ struct DirectoryEntry {  // linux_dirent64, which no header declares
     char name[1];
 };
 
-// In a child that is the user, by system calls alone. Removes what we put there, and the folder if nothing else is in it.
+// In a child that is the user, by system calls alone. A run folder is flat; unlinking follows no link and no folder. The
+// user's folder above it stays, since another launch may just be about to use it.
 int clean_run_dir(const void* argument) noexcept {
     const auto* const path = static_cast<const char*>(argument);
     const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -85,15 +78,11 @@ int clean_run_dir(const void* argument) noexcept {
         for (long at = 0; at < got; --left) {
             const auto* const entry = reinterpret_cast<const DirectoryEntry*>(entries + at);
             const char* const name = entries + at + offsetof(DirectoryEntry, name);
-            if (is_ours(name)) unlinkat(folder, name, 0);
+            unlinkat(folder, name, 0);
             at += entry->length;
         }
     }
     rmdir(path);
-    // The user's own folder above it goes with the last step of his on this node.
-    Path above;
-    const std::string_view whole = path;
-    if (above.assign({whole.data(), whole.rfind('/')})) rmdir(above.c_str());
     return 0;
 }
 

@@ -148,7 +148,7 @@ bool ensure_snapshot(const Identity& user, Path& snapshot) noexcept {
     if (!find_program("paced-fabric-probe", probe) || !name_snapshot(probe, name)) return false;
     const int folder = open_folder();
     if (folder < 0) {
-        tell("no snapshot of the node's hardware: %s: %s", run_folder, std::strerror(errno));
+        tell("no snapshot of the node's hardware: %s: %s", run_folder, errno == EPERM ? "others than root can write there" : std::strerror(errno));
         return false;
     }
     const Present present = look(folder, name);

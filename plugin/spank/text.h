@@ -54,10 +54,6 @@ inline bool cut_prefix(std::string_view& text, std::string_view prefix) noexcept
     return true;
 }
 
-inline bool has_suffix(std::string_view text, std::string_view suffix) noexcept {
-    return text.size() >= suffix.size() && std::memcmp(text.data() + text.size() - suffix.size(), suffix.data(), suffix.size()) == 0;
-}
-
 // Cuts text at the first `mark`: what stands before it is returned, what stands behind it stays. Without a mark
 // everything is returned and nothing stays.
 inline std::string_view cut_until(std::string_view& text, char mark) noexcept {

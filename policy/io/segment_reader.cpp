@@ -274,6 +274,18 @@ std::optional<std::string> read_text(const std::string& path, std::uint64_t limi
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+// A step may run several MPI programs after one another; they fill one segment, and their ranks bear the same numbers
+// and ids. Whether any had to go.
+bool keep_last_programs(report::Trace& trace) {
+    bool several = false;
+    for (NodeTrace& node : trace.nodes) {
+        std::map<int, std::uint64_t> last;
+        for (const RankTrace& rank : node.ranks) last[rank.rank] = std::max(last[rank.rank], rank.started_ns);
+        several |= std::erase_if(node.ranks, [&](const RankTrace& rank) { return rank.started_ns < last[rank.rank]; }) > 0;
+    }
+    return several;
+}
+
 }  // namespace
 
 Result<NodeTrace> parse_node(std::span<const std::byte> bytes) {
@@ -325,6 +337,8 @@ Result<report::Trace> read_run_folder(const std::string& path) {
         }
     }
     if (trace.nodes.empty()) return fail(trace.warnings.empty() ? "nothing recorded in " + path : trace.warnings.front());
+
+    if (keep_last_programs(trace)) trace.warnings.push_back("several MPI programs ran in this step, each rank's last one is shown");
 
     // Ranks that nobody has heard of: said once, since every figure of the report lacks them.
     int world = 0;

@@ -170,13 +170,18 @@ NodeTopology node_in(const json& object) {
     return node;
 }
 
+// Names come from firmware and drivers, and may be anything.
+std::string dump(const json& value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 // {"key": [\n  ...one entry a line...\n]}
 void append_lines(std::string& text, const char* key, const json& entries) {
     text += ",\n\"" + std::string(key) + "\": [";
     bool first = true;
     for (const json& entry : entries) {
         text += first ? "\n  " : ",\n  ";
-        text += entry.dump();
+        text += dump(entry);
         first = false;
     }
     text += first ? "]" : "\n]";
@@ -193,12 +198,11 @@ std::string write_snapshot(const NodeTopology& node) {
     for (const Gpu& gpu : node.gpus) gpus.push_back(to_json(gpu));
     for (const Nic& nic : node.nics) nics.push_back(to_json(nic));
 
-    const auto quoted = [](const std::string& value) { return json(value).dump(-1, ' ', false, json::error_handler_t::replace); };
-    std::string text = "{\"schema\": " + quoted(snapshot_schema);
-    text += ",\n\"origin\": " + quoted(node.origin);
-    text += ",\n\"machine\": " + quoted(node.machine);
-    text += ",\n\"cpus\": " + quoted(to_string(node.cpus));
-    text += ",\n\"cores\": " + cores.dump();
+    std::string text = "{\"schema\": " + dump(snapshot_schema);
+    text += ",\n\"origin\": " + dump(node.origin);
+    text += ",\n\"machine\": " + dump(node.machine);
+    text += ",\n\"cpus\": " + dump(to_string(node.cpus));
+    text += ",\n\"cores\": " + dump(cores);
     append_lines(text, "numa_nodes", numa_nodes);
     append_lines(text, "packages", packages);
     append_lines(text, "gpus", gpus);

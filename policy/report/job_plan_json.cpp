@@ -157,7 +157,8 @@ std::string to_json(const JobPlan& plan) {
 Result<JobPlan> parse_job_plan(std::string_view text) {
     using namespace fields;
     const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object() || json.value("schema", "") != "paced-fabric-plan/1") return fail("plan.json is not a plan of ours");
+    const auto schema_found = json.is_object() ? json.find("schema") : json.end();
+    if (schema_found == json.end() || *schema_found != "paced-fabric-plan/1") return fail("plan.json is not a plan of ours");
     try {
         JobPlan plan;
         if (const auto found = json.find("job"); found != json.end()) plan.job = job(*found);

@@ -18,10 +18,19 @@ constexpr double persistent_last_share = .1;
 constexpr std::uint64_t persistent_last_min = 10;
 constexpr double persistent_cost_share = .01;
 
-const Part& part_of(const Matching& matching, const Collective& collective, std::uint32_t participant) {
-    std::uint32_t i = collective.begin;
-    while (matching.parts[i].participant != participant) ++i;
-    return matching.parts[i];
+// Whether the last rank owes its place to the collective before, which let it go later than others: at least half
+// of the spread of arrivals was given to it there, or another rank would be last without what each was given.
+bool is_inherited(const Matching& matching, const Collective& collective) {
+    const Part* last = nullptr;
+    const Part* last_by_itself = nullptr;
+    const auto own_ns = [](const Part& part) { return part.arrival_ns - part.carried_ns; };
+    for (std::uint32_t i = 0; i < collective.count; ++i) {
+        const Part& part = matching.parts[collective.begin + i];
+        if (part.participant == collective.last) last = &part;
+        if (last_by_itself == nullptr || own_ns(part) > own_ns(*last_by_itself)) last_by_itself = &part;
+    }
+    const auto spread_ns = static_cast<double>(collective.last_arrival_ns - collective.first_arrival_ns);
+    return static_cast<double>(last->carried_ns) >= inherited_share * spread_ns || last_by_itself != last;
 }
 
 Verdict verdict_on(const Matching& matching, const Collective& collective, double on_time_limit_ns) {
@@ -31,9 +40,7 @@ Verdict verdict_on(const Matching& matching, const Collective& collective, doubl
     if (collective.contended && spread <= collective.last_completion_ns - collective.first_completion_ns) return Verdict::contended;
     if (static_cast<double>(spread) < on_time_limit_ns) return Verdict::on_time;
     if (collective.tied) return Verdict::tied;
-    const Part& last = part_of(matching, collective, collective.last);
-    if (static_cast<double>(last.carried_ns) >= inherited_share * static_cast<double>(spread)) return Verdict::inherited;
-    return Verdict::late;
+    return is_inherited(matching, collective) ? Verdict::inherited : Verdict::late;
 }
 
 }  // namespace

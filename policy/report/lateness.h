@@ -21,8 +21,9 @@ enum class Verdict : std::uint8_t {
     tied,
     // All came within 20 us or 1 % of an iteration: nobody is to blame for that.
     on_time,
-    // The last rank's lead was given to it by the collective before, which let it go later than others (buckets
-    // back to back are the usual case): at least half of the spread of arrivals.
+    // The last rank owes its place to the collective before, which let it go later than others (buckets back to back
+    // are the usual case): it was given at least half of the spread of arrivals there, or another rank would be last
+    // without what each was given.
     inherited,
     // Collective::contended teaches nothing about lateness. Unless the spread of arrivals is larger than that of the
     // completions: then no trouble of this size can explain who came last.

@@ -19,8 +19,9 @@ constexpr std::size_t rows_shown_max = 16;
 std::string head_of(const JobInfo& job, const PolicyValues& policy) {
     std::string head = "paced-fabric: ";
     if (!job.id.empty()) head += "job " + job.id + (job.step.empty() ? "" : "." + job.step) + ", ";
-    head += count_of(job.tasks, "task") + " on " + count_of(static_cast<long long>(job.hosts.size()), "node");
-    if (!job.hosts.empty()) head += ' ' + shortened(compress_hosts(job.hosts), 40);
+    head += count_of(job.tasks, "task");
+    if (!job.hosts.empty())
+        head += " on " + count_of(static_cast<long long>(job.hosts.size()), "node") + ' ' + shortened(compress_hosts(job.hosts), 40);
     head += ": " + policy.mode.value;
     if (!policy.mode.source.empty()) head += " (" + policy.mode.source + ')';
     return head;

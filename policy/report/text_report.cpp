@@ -89,10 +89,6 @@ std::string main_operation(const CommunicatorReport& communicator) {
 }
 
 void add_communicators(Block& block, const Report& report, Level level) {
-    if (report.communicators.empty()) {
-        block.add("collectives", "none were recorded");
-        return;
-    }
     Table table;
     table.columns = {{"ranks"}, {"operations"}, {"calls", true}, {"per call", true}, {""}, {"p50", true}, {"p95", true}, {"p99", true}};
     const std::size_t most = level == Level::full ? communicators_shown_full : communicators_shown_max;
@@ -183,10 +179,19 @@ void add_coverage(Block& block, const Report& report, Level level) {
             if (coverage.dropped > 0) parts.push_back("beyond the limit of communicators " + std::to_string(coverage.dropped));
             text += " (" + join(parts, ", ") + ")";
         }
-        if (report.overhead.ns_per_call && &coverage == &report.coverage.front())
+        if (report.overhead.ns_per_call && report.overhead.recorder_calls > 0 && &coverage == &report.coverage.front())
             text += "; recording cost " + percent_text(report.overhead.percent / 100) + " of the time";
         block.add("coverage", text);
     }
+}
+
+void add_ending(Block& block, const Report& report, Level level, const std::string& json_path) {
+    const std::size_t most = level == Level::full ? warnings_shown_full : warnings_shown_max;
+    for (std::size_t i = 0; i < report.warnings.size() && i < most; ++i) block.add("warning", report.warnings[i]);
+    if (report.warnings.size() > most) block.add("warning", "and " + std::to_string(report.warnings.size() - most) + " more");
+    if (report.policy.mode_run == "observe" && report.arms.empty())
+        block.add("note", "nothing was delayed: a collective ends with its last rank, and no gain is claimed");
+    if (!json_path.empty()) block.add("json", json_path);
 }
 
 }  // namespace
@@ -201,6 +206,14 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
         return block.take();
     }
     Block block(head_of(report));
+    const bool any = std::any_of(report.communicators.begin(), report.communicators.end(),
+                                 [](const CommunicatorReport& communicator) { return communicator.calls > 0; });
+    if (!any) {
+        block.add("collectives", "none were recorded");
+        add_coverage(block, report, level);
+        add_ending(block, report, level, json_path);
+        return block.take();
+    }
     add_iterations(block, report.iterations);
     add_stragglers(block, report);
     add_attribution(block, report.attribution);
@@ -208,12 +221,7 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
     add_ranks(block, report, level);
     add_differing_nodes(block, report.plan, level);
     add_coverage(block, report, level);
-    const std::size_t most = level == Level::full ? warnings_shown_full : warnings_shown_max;
-    for (std::size_t i = 0; i < report.warnings.size() && i < most; ++i) block.add("warning", report.warnings[i]);
-    if (report.warnings.size() > most) block.add("warning", "and " + std::to_string(report.warnings.size() - most) + " more");
-    if (report.policy.mode_run == "observe" && report.arms.empty())
-        block.add("note", "nothing was delayed: a collective ends with its last rank, and no gain is claimed");
-    if (!json_path.empty()) block.add("json", json_path);
+    add_ending(block, report, level, json_path);
     return block.take();
 }
 

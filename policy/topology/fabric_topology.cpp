@@ -66,6 +66,54 @@ void FabricBuilder::add_switch(std::string name, std::vector<std::string> hosts,
     entries_.push_back({std::move(name), std::move(hosts), std::move(children), std::move(where)});
 }
 
+namespace {
+
+// Where two switches name each other, the link from the one that is nearer to the hosts is dropped. True: there was one.
+bool drop_upward_links(std::vector<std::vector<SwitchIndex>>& below, const std::vector<bool>& has_hosts) {
+    const auto names = [&](SwitchIndex a, SwitchIndex b) {
+        const auto& list = below[to_index(a)];
+        return std::find(list.begin(), list.end(), b) != list.end();
+    };
+    // Steps to the nearest switch with hosts, over links in either direction.
+    std::vector<std::vector<SwitchIndex>> neighbours = below;
+    bool mutual = false;
+    for (std::size_t i = 0; i < below.size(); ++i) {
+        for (SwitchIndex each : below[i]) {
+            neighbours[to_index(each)].push_back(static_cast<SwitchIndex>(i));
+            mutual |= to_index(each) != i && names(each, static_cast<SwitchIndex>(i));
+        }
+    }
+    if (!mutual) return false;
+    std::vector<std::size_t> steps(below.size(), below.size());
+    std::vector<SwitchIndex> reached;
+    for (std::size_t i = 0; i < below.size(); ++i) {
+        if (!has_hosts[i]) continue;
+        steps[i] = 0;
+        reached.push_back(static_cast<SwitchIndex>(i));
+    }
+    for (std::size_t at = 0; at < reached.size(); ++at) {
+        const std::size_t here = to_index(reached[at]);
+        for (SwitchIndex next : neighbours[here]) {
+            if (steps[to_index(next)] <= steps[here] + 1) continue;
+            steps[to_index(next)] = steps[here] + 1;
+            reached.push_back(next);
+        }
+    }
+    bool dropped = false;
+    const auto before = below;
+    for (std::size_t i = 0; i < below.size(); ++i) {
+        const auto self = static_cast<SwitchIndex>(i);
+        const auto upward = [&](SwitchIndex each) {
+            const auto& theirs = before[to_index(each)];
+            return steps[to_index(each)] > steps[i] && std::find(theirs.begin(), theirs.end(), self) != theirs.end();
+        };
+        dropped |= std::erase_if(below[i], upward) > 0;
+    }
+    return dropped;
+}
+
+}  // namespace
+
 FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
     FabricTopology fabric;
     std::vector<Entry> defined;  // those kept, at the index of their switch
@@ -80,34 +128,49 @@ FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
         defined.push_back(std::move(entry));
     }
 
+    // Which switches each one names as below it.
+    std::vector<std::vector<SwitchIndex>> below(defined.size());
     for (std::size_t i = 0; i < defined.size(); ++i) {
-        const auto self = static_cast<SwitchIndex>(i);
         for (const std::string& name : defined[i].children) {
             const auto child = fabric.find_switch(name);
-            if (!child) {
-                auto& entry =
-                    diagnostics.error(defined[i].where, "switch '" + defined[i].name + "' names '" + name + "', which is not defined");
-                std::vector<std::string_view> names;
-                for (const Switch& each : fabric.switches_) names.push_back(each.name);
-                if (diagnostics.entries().size() > 20) continue;  // enough said
-                if (const auto near = did_you_mean(name, names)) entry.hints.push_back("did you mean '" + *near + "'?");
+            if (child) {
+                below[i].push_back(*child);
                 continue;
             }
-            auto& parent = fabric.switches_[to_index(*child)].parent;
+            auto& entry =
+                diagnostics.error(defined[i].where, "switch '" + defined[i].name + "' names '" + name + "', which is not defined");
+            if (diagnostics.entries().size() > 20) continue;  // enough said
+            std::vector<std::string_view> names;
+            for (const Switch& each : fabric.switches_) names.push_back(each.name);
+            if (const auto near = did_you_mean(name, names)) entry.hints.push_back("did you mean '" + *near + "'?");
+        }
+    }
+    std::vector<bool> has_hosts;
+    for (const Entry& entry : defined) has_hosts.push_back(!entry.hosts.empty());
+    if (drop_upward_links(below, has_hosts)) {
+        diagnostics.warning(defined.front().where, "switches name each other as below them, as sharp_cmd writes links")
+            .hints.push_back("of two such switches, the one nearer to the hosts is taken to be below");
+    }
+
+    for (std::size_t i = 0; i < defined.size(); ++i) {
+        const auto self = static_cast<SwitchIndex>(i);
+        for (SwitchIndex child : below[i]) {
+            auto& parent = fabric.switches_[to_index(child)].parent;
             if (parent == self) continue;  // named twice by the same switch
             if (parent) {
-                diagnostics.warning(defined[i].where, "switch '" + name + "' hangs on both '" + fabric.at(*parent).name + "' and '" +
-                                                          defined[i].name + "'; the second link is left out");
+                diagnostics.warning(defined[i].where, "switch '" + fabric.at(child).name + "' hangs on both '" + fabric.at(*parent).name +
+                                                          "' and '" + defined[i].name + "'; the second link is left out");
                 continue;
             }
             // A circle shows when its last link is made: the child is then above its would-be parent.
             const auto above = fabric.path_to(self);
-            if (std::find(above.begin(), above.end(), *child) != above.end()) {
-                diagnostics.error(defined[i].where, "switch '" + defined[i].name + "' and switch '" + name + "' are each above the other");
+            if (std::find(above.begin(), above.end(), child) != above.end()) {
+                diagnostics.error(defined[i].where,
+                                  "switch '" + defined[i].name + "' and switch '" + fabric.at(child).name + "' are each above the other");
                 continue;
             }
             parent = self;
-            fabric.switches_[i].children.push_back(*child);
+            fabric.switches_[i].children.push_back(child);
         }
     }
 
@@ -121,8 +184,12 @@ FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
         }
     }
 
+    std::size_t most_hosts = 0;
+    for (const Entry& entry : defined) most_hosts += entry.hosts.size();
+    fabric.leaf_of_.reserve(most_hosts);
     for (std::size_t i = 0; i < defined.size(); ++i) {
         const auto self = static_cast<SwitchIndex>(i);
+        fabric.switches_[i].hosts.reserve(defined[i].hosts.size());
         for (std::string& host : defined[i].hosts) {
             const auto doubled = fabric.doubled_.find(host);
             const auto known = fabric.leaf_of_.find(host);

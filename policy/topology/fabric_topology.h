@@ -68,8 +68,9 @@ public:
     // children: names of switches, defined before or after. where: of the switch in the input, for diagnostics.
     void add_switch(std::string name, std::vector<std::string> hosts, std::vector<std::string> children, Location where);
 
-    // Switches without a definition, defined twice or in a circle are errors; a child of two parents stays with the
-    // first, and a host on several switches has no leaf: both with a warning.
+    // Switches without a definition, defined twice or in a circle are errors. With a warning: a child of two parents stays
+    // with the first; a host on several switches has no leaf; of two switches that name each other as below them (a list
+    // of links, as sharp_cmd writes it) the one nearer to the hosts is below.
     FabricTopology build(Diagnostics& diagnostics) &&;
 
 private:

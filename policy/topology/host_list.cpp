@@ -18,9 +18,18 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+void append_padded(std::string& text, std::uint64_t number, std::size_t width) {
+    char digits[20];
+    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    const auto length = static_cast<std::size_t>(end - digits);
+    if (length < width) text.append(width - length, '0');
+    text.append(digits, length);
+}
+
 std::string padded(std::uint64_t number, std::size_t width) {
-    std::string digits = std::to_string(number);
-    return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
+    std::string text;
+    append_padded(text, number, width);
+    return text;
 }
 
 struct Range {
@@ -153,18 +162,27 @@ private:
         }
         if (length > max_name) return fail(start, "a host name of more than 255 characters");
         if (list_.hosts.size() + total > host_list_limit) return fail(start, "more than 1000000 hosts");
-        expand(pattern, 0, pattern.texts.front());
+        list_.hosts.reserve(list_.hosts.size() + total);
+        std::string host = pattern.texts.front();
+        expand(pattern, 0, host);
         return true;
     }
 
-    void expand(const Pattern& pattern, std::size_t depth, const std::string& so_far) {
+    // host: what the brackets before depth made; grown and cut back in place.
+    void expand(const Pattern& pattern, std::size_t depth, std::string& host) {
         if (depth == pattern.brackets.size()) {
-            list_.hosts.push_back(so_far);
+            list_.hosts.push_back(host);
             return;
         }
-        for (const Range& range : pattern.brackets[depth])
-            for (std::uint64_t number = range.first; number <= range.last; ++number)
-                expand(pattern, depth + 1, so_far + padded(number, range.width) + pattern.texts[depth + 1]);
+        const std::size_t length = host.size();
+        for (const Range& range : pattern.brackets[depth]) {
+            for (std::uint64_t number = range.first; number <= range.last; ++number) {
+                append_padded(host, number, range.width);
+                host += pattern.texts[depth + 1];
+                expand(pattern, depth + 1, host);
+                host.resize(length);
+            }
+        }
     }
 
     std::string_view text_;

@@ -10,6 +10,8 @@ setup_file() {
   mkdir -p "$programs/plugins/lib"
   mpicc.openmpi -o "$programs/probe" "$repository/tests/cluster/probe.c"
   mpicc.mpich -o "$programs/probe.mpich" "$repository/tests/cluster/probe.c"
+  read -r -a pmix < <(pkg-config --cflags --libs pmix)
+  gcc -o "$programs/fence" "$repository/tests/cluster/fence.c" "${pmix[@]}"
   gcc -shared -fPIC -o "$programs/plugins/lib/spank_paced_fabric.so" "$repository/tests/cluster/probe_plugin.c"
   echo 'schema = 1' >"$programs/site policy.toml"
   echo 'all nodes' >"$programs/node a"
@@ -71,6 +73,19 @@ between() {
   [[ $(<from-mpirun.txt) == "sum 8 of 8" ]]
 }
 
+@test "a PMIx fence lets nobody go before the last one has come, on one rank a node and on more" {
+  for shape in "-N2 -n2" "-N3 -n3" "-N8 -n8" "-N4 -n8 --ntasks-per-node=2"; do
+    # shellcheck disable=SC2086  # several arguments
+    run_in ctl srun $shape --mpi=pmix ./fence >fences.txt
+    run awk '{ if ($2 > entered[$1]) entered[$1] = $2
+               if (!($1 in left) || $3 < left[$1]) left[$1] = $3 }
+             END { for (f in left) if (left[f] < entered[f]) print "fence " f " was left early"
+                   print length(left) " fences" }' fences.txt
+    echo "$shape: $output"
+    [[ $output == "4 fences" ]]
+  done
+}
+
 @test "MPICH's two ranks meet on the fabric" {
   run run_in ctl env UCX_LOG_LEVEL=info srun -N2 --mpi=pmi2 ./probe.mpich sum
   [[ $output == *"sum 2 of 2"* && $output == *tcp/fab0* && $output != *tcp/eth0* ]]
@@ -95,10 +110,10 @@ between() {
 
 @test "each node has its own /tmp, /dev/shm, /run and network" {
   for folder in /tmp /dev/shm /run; do
-    run_in n1 touch "$folder/mine"
-    run_in n1 test -e "$folder/mine"
-    run ! run_in n2 test -e "$folder/mine"
-    [[ ! -e $folder/mine ]]
+    run_in n1 touch "$folder/mine.$$"
+    run_in n1 test -e "$folder/mine.$$"
+    run ! run_in n2 test -e "$folder/mine.$$"
+    [[ ! -e $folder/mine.$$ ]]
   done
   [[ $(run_in n2 ls /sys/class/net | xargs) == "eth0 fab0 lo" ]]
   [[ $(run_in n2 pgrep -c slurmd) == 1 ]]

@@ -47,7 +47,7 @@ assert_nodes_unharmed() {
 nothing_left_on() {
   local left
   # the brackets keep grep from finding itself
-  left=$(run_in "$1" sh -c 'cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n" | grep "[p]aced-fabric-[hp]"; grep -h "^State:.*Z" /proc/[0-9]*/status; ls -d /dev/shm/*paced*' 2>/dev/null || true)
+  left=$(run_in "$1" sh -c 'cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n" | grep "[p]aced-fabric-[hp]"; grep -h "^State:.*Z" /proc/[0-9]*/status; ls -d /dev/shm/*paced*/*' 2>/dev/null || true)
   [[ -z $left ]] || { echo "left on $1: $left" >&2; return 1; }
 }
 
@@ -434,15 +434,15 @@ rank on n2"
   assert_nodes_unharmed
 }
 
-@test "the folder is cleared as the user, links are not followed, strange files stay" {
+@test "the folder is cleared as the user, links and folders are not followed" {
   export PACED_FABRIC_FAKE_LINES="run-dir @RUN_DIR@;leader no"
   run_in n1 sh -c 'mkdir -p /dev/shm/roots; echo precious >/dev/shm/roots/segment; chmod 700 /dev/shm/roots'
   both run_in --user nobody ctl srun -w n1 --paced-fabric=observe sh -c 'p=/dev/shm/paced-fabric-65534; mkdir -p $p; ln -s /dev/shm/roots $p/$SLURM_JOB_ID.$SLURM_STEP_ID'
   same "$(run_in n1 cat /dev/shm/roots/segment)" precious
   run_in n1 sh -c 'rm -r /dev/shm/paced-fabric-65534'
-  both run_in --user nobody ctl srun -w n1 --paced-fabric=observe sh -c 'd=/dev/shm/paced-fabric-65534/$SLURM_JOB_ID.$SLURM_STEP_ID; mkdir -p $d; ln -s /dev/shm/roots/segment $d/segment; : >$d/users'
+  both run_in --user nobody ctl srun -w n1 --paced-fabric=observe sh -c 'd=/dev/shm/paced-fabric-65534/$SLURM_JOB_ID.$SLURM_STEP_ID; mkdir -p $d; ln -s /dev/shm/roots/segment $d/segment; mkdir $d/folder; : >$d/folder/users'
   same "$(run_in n1 cat /dev/shm/roots/segment)" precious
-  same "$(run_in n1 sh -c 'ls /dev/shm/paced-fabric-65534/*/')" users
+  same "$(run_in n1 sh -c 'cd /dev/shm/paced-fabric-65534/*/; find . -type f')" ./folder/users
   run_in n1 sh -c 'rm -rf /dev/shm/roots /dev/shm/paced-fabric-65534'
 }
 

@@ -126,7 +126,7 @@ TEST_F(PacedRun, SetsTheStepAlone) {
                                     {"PACED_FABRIC_STEP_MODE", "observe"},
                                     {"PACED_FABRIC_STEP_NODE", host},
                                     {"PACED_FABRIC_STEP_NODE_COUNT", "1"},
-                                    {"PACED_FABRIC_STEP_PLAN", ""},
+                                    {"PACED_FABRIC_STEP_PLAN", run_dir + "/plan.json"},
                                     {"PACED_FABRIC_STEP_PORTS", "61000-61999"},
                                     {"PACED_FABRIC_STEP_REPORTER", folder_ / "tree/bin/paced-fabric-helper"},
                                     {"PACED_FABRIC_STEP_RUN_DIR", run_dir},

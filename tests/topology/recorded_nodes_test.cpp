@@ -26,6 +26,11 @@ struct Row {
     std::string file, format, cpus, gpus, nics, nearest;
 };
 
+// How GoogleTest names it.
+void PrintTo(const Row& row, std::ostream* out) {
+    *out << row.file;
+}
+
 std::vector<Row> read_rows() {
     const auto sources = test::others_data(std::string(folder) + "/SOURCES.md");
     if (!sources) return {Row{}};

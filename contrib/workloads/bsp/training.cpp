@@ -9,6 +9,7 @@ namespace bsp {
 
 Training::Training(const Options& options) : options_(options) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    checksum_ ^= static_cast<std::uint64_t>(rank_);  // ranks that receive the same must not cancel one another
     MPI_Comm_split(MPI_COMM_WORLD, rank_ / options.tensor_parallel, rank_, &tensor_group_);
     MPI_Comm_split(MPI_COMM_WORLD, rank_ % options.tensor_parallel, rank_, &data_group_);
     MPI_Comm_size(data_group_, &group_size_);

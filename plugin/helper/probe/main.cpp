@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// paced-fabric-probe [--with-plugins] [FILE]: prints the snapshot of this machine, or of the one that FILE describes, on
-// standard output (PROTOCOL.md). The plugin starts it once per boot as an unprivileged user; it trusts nothing that it
-// inherited and ends by itself after a while, since reading hardware can hang.
-// Exit codes: 0 the snapshot is written; 1 FILE is wrong; 2 usage; 3 this machine cannot be read. Ended by SIGALRM: too slow.
+// paced-fabric-probe [--deadline=SECONDS] [--with-plugins] [FILE]: prints the snapshot of this machine, or of the one that FILE describes,
+// on standard output (PROTOCOL.md). The plugin starts it once per boot as an unprivileged user; it trusts nothing that it inherited and
+// ends by itself after a while, since reading hardware can hang. Exit codes: 0 the snapshot is written; 1 FILE is wrong; 2 usage; 3 this
+// machine cannot be read. Ended by SIGALRM: too slow.
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -12,16 +12,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "policy/base/text.h"
 #include "policy/io/hwloc_reader.h"
 #include "policy/io/node_file.h"
 #include "policy/io/snapshot.h"
 
 namespace {
 
-constexpr unsigned deadline_s = 20;  // the plugin's own deadline is shorter; this one holds where the plugin is gone
+constexpr unsigned deadline_default_s = 20;  // the plugin's own deadline is shorter; this one holds where the plugin is gone
 
 // Ignored and blocked signals pass through exec, and with them the alarm would never come.
-void set_deadline() {
+void set_deadline(unsigned deadline_s) {
     std::signal(SIGALRM, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
@@ -45,7 +46,7 @@ int print(const paced::topology::NodeTopology& node) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    set_deadline();
+    set_deadline(deadline_default_s);
     close_inherited();
     paced::io::LiveOptions options;
     const char* file = nullptr;
@@ -53,10 +54,13 @@ int main(int argc, char** argv) {
         const std::string_view argument = argv[i];
         if (argument == "--with-plugins") {
             options.with_plugins = true;
+        } else if (const auto seconds = argument.starts_with("--deadline=") ? paced::parse_integer(argument.substr(11)) : std::nullopt;
+                   seconds && *seconds > 0 && *seconds <= 3600) {
+            set_deadline(static_cast<unsigned>(*seconds));
         } else if (file == nullptr && !argument.empty() && !argument.starts_with('-')) {
             file = argv[i];
         } else {
-            std::fprintf(stderr, "usage: paced-fabric-probe [--with-plugins] [FILE]\n");
+            std::fprintf(stderr, "usage: paced-fabric-probe [--deadline=SECONDS] [--with-plugins] [FILE]\n");
             return 2;
         }
     }

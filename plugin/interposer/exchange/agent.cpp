@@ -1,7 +1,201 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/interposer/exchange/agent.h"
 
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "plugin/interposer/exchange/follower.h"
+#include "plugin/interposer/exchange/leader.h"
+#include "plugin/interposer/exchange/socket.h"
+#include "plugin/interposer/report_line.h"
+#include "plugin/interposer/exchange/reporter.h"
+#include "plugin/interposer/shared.h"
+#include "plugin/step_environment.h"
+
 namespace paced::interposer {
-void start_agent(Process&) {}
-void finish_agent(Process&) {}
+namespace {
+
+constexpr std::uint64_t registration_ns = 20'000'000;
+
+// Everything of the agent (the leader's peers lie behind it), in one mapping made when it starts and never given back: its thread may outlive every
+// moment at which we could.
+struct alignas(64) Agent {
+    ExchangeSettings settings;
+    int segment;
+    int wake;
+    bool stopping;
+    bool done;
+    std::uint32_t missing;  // nodes, at the leader
+    bool delivered;         // at a follower
+    bool listening;
+    segment::Slot scratch;
+    alignas(Leader) std::uint8_t leader[sizeof(Leader)];
+    alignas(Follower) std::uint8_t follower[sizeof(Follower)];
+};
+Agent* agent = nullptr;
+
+// Off the ranks' cores, if this process may run anywhere else; otherwise where it is.
+void leave_ranks_cores(const Dump& dump) {
+    std::uint64_t ranks[16];
+    dump.cpus_of_ranks(ranks);
+    cpu_set_t before, all, allowed;
+    if (sched_getaffinity(0, sizeof before, &before) != 0) return;
+    std::memset(&all, 0xff, sizeof all);
+    if (sched_setaffinity(0, sizeof all, &all) != 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if ((ranks[cpu / 64] >> (cpu % 64) & 1) != 0) CPU_CLR(cpu, &allowed);
+    if (CPU_COUNT(&allowed) == 0 || sched_setaffinity(0, sizeof allowed, &allowed) != 0) sched_setaffinity(0, sizeof before, &before);
+}
+
+void* run_agent(void*) {
+    Dump dump(agent->segment, &agent->scratch);
+    // The ranks of this node come out of MPI_Init together; give the last a moment to register its cores.
+    wait_readable(agent->wake, -1, now_ns() + registration_ns);
+    leave_ranks_cores(dump);
+    if (agent->settings.is_leader()) {
+        auto* const leader = new (agent->leader) Leader(agent->settings, agent + 1, agent->wake, agent->stopping);
+        const bool listening = leader->listen();
+        store(agent->listening, listening);
+        if (listening) leader->run();
+        store(agent->missing, leader->missing());
+    } else {
+        auto* const follower = new (agent->follower) Follower(agent->settings, dump, agent->wake, agent->stopping);
+        follower->run();
+        store(agent->delivered, follower->delivered());
+    }
+    store_release(agent->done, true);
+    return nullptr;
+}
+
+int open_segment(const char* folder) {
+    char path[544];
+    std::snprintf(path, sizeof path, "%s/segment", folder);
+    return high_descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+bool start_thread() {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // no signal of the host is ever delivered to our thread
+    pthread_t thread;
+    // A host with much thread-local storage needs more stack than we do: then the usual size.
+    pthread_attr_setstacksize(&attributes, 256 * 1024);
+    int error = pthread_create(&thread, &attributes, run_agent, nullptr);
+    if (error != 0) {
+        pthread_attr_destroy(&attributes);
+        pthread_attr_init(&attributes);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        error = pthread_create(&thread, &attributes, run_agent, nullptr);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attributes);
+    return error == 0;
+}
+
+bool wait_until(std::uint64_t deadline_ns, bool (*condition)()) {
+    while (!condition()) {
+        if (now_ns() > deadline_ns) return false;
+        const timespec moment{0, 1'000'000};
+        nanosleep(&moment, nullptr);
+    }
+    return true;
+}
+
+void mark_merged(const char* folder) {
+    char path[544];
+    std::snprintf(path, sizeof path, "%s/merged", folder);
+    const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file >= 0) close(file);
+}
+
+void say_what_is_missing(Process& process) {
+    char text[160];
+    if (!agent->settings.is_leader()) {
+        if (agent->delivered) return;
+        std::snprintf(text, sizeof text, "node %s could not hand its records to the leader, the report lacks them", agent->settings.node);
+    } else if (!agent->listening) {
+        std::snprintf(text, sizeof text, "no port of %s is free, the report shows this node alone", agent->settings.ports);
+    } else if (agent->missing > 0) {
+        std::snprintf(text, sizeof text, "the records of %u of %u nodes did not arrive, the report lacks them", agent->missing, agent->settings.nodes);
+    } else {
+        return;
+    }
+    report_line(process.header, Notice::exchange, text);
+}
+
+// A report by this node alone: the other ranks' last records may still be on their way to the segment.
+void wait_for_local_ranks(const char* folder) {
+    const int file = open_segment(folder);
+    if (file < 0) return;
+    segment::Slot* const scratch = static_cast<segment::Slot*>(mmap(nullptr, sizeof(segment::Slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (scratch != MAP_FAILED) {
+        const std::uint64_t limit = now_ns() + local_ranks_limit_ns;
+        while (Dump(file, scratch).unfinished() > 0 && now_ns() < limit) {
+            const timespec moment{0, 1'000'000};
+            nanosleep(&moment, nullptr);
+        }
+        munmap(scratch, sizeof(segment::Slot));
+    }
+    close(file);
+}
+
+}  // namespace
+
+void start_agent(Process& process) {
+    const char* const count = std::getenv(step::node_count);
+    const std::uint64_t nodes = count != nullptr ? std::strtoul(count, nullptr, 10) : 1;
+    const char* const leader = std::getenv(step::leader);
+    if (nodes < 2 || leader == nullptr || *leader == '\0') return;
+    const std::size_t size = sizeof(Agent) + (nodes <= 4096 ? Leader::peers_size(static_cast<std::uint32_t>(nodes)) : 0);
+    void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return;
+    auto* const made = new (memory) Agent;
+    const char* problem = nullptr;
+    made->segment = made->wake = -1;
+    if (read_exchange_settings(made->settings, &problem)) {
+        made->segment = open_segment(made->settings.run_folder);
+        made->wake = high_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        agent = made;
+        if (made->segment >= 0 && made->wake >= 0 && start_thread()) return;
+        problem = "no thread or descriptors to be had, nodes do not exchange";
+    }
+    if (problem != nullptr) report_line(process.header, Notice::exchange, problem);
+    if (made->segment >= 0) close(made->segment);
+    if (made->wake >= 0) close(made->wake);
+    agent = nullptr;
+    munmap(memory, size);
+}
+
+void finish_agent(Process& process) {
+    const char* const folder = std::getenv(step::run_dir);
+    const char* const reporter = std::getenv(step::reporter);
+    const char* const leader = std::getenv(step::leader);
+    const bool merges = leader == nullptr || *leader == '\0' || std::strcmp(leader, "self") == 0;
+    const bool reports = merges && reporter != nullptr && *reporter == '/';
+    if (folder == nullptr) return;
+    if (agent != nullptr) {
+        store_release(agent->stopping, true);
+        const std::uint64_t one = 1;
+        if (write(agent->wake, &one, sizeof one) < 0) return;
+        // A little more than the thread allows itself.
+        if (wait_until(now_ns() + exchange_limit_ns + 500'000'000, [] { return load_acquire(agent->done); })) say_what_is_missing(process);
+    }
+    if (reports) wait_for_local_ranks(folder);
+    if (merges) mark_merged(folder);
+    if (reports && !run_reporter(reporter, reporter_limit_ns)) report_line(process.header, Notice::exchange, "the report could not be printed in time");
+}
+
 }  // namespace paced::interposer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The node's agent: the rank that claimed the node's first slot. It alone speaks to other nodes, in one thread of its
+// The node's agent: the first rank of a program to claim a slot on it. It alone speaks to other nodes, in one thread of its
 // own, over TCP and never over MPI, and at the end it collects.
 #pragma once
 

@@ -372,7 +372,7 @@ TEST_F(Step, report_and_cleaning) {
         std::filesystem::create_directories(mine);
         for (const char* name : {"segment", "key", "plan.json", "merged", "node-n1.dump"}) std::ofstream(mine / name) << name;
         finish();
-        EXPECT_FALSE(std::filesystem::exists(mine.parent_path()));
+        EXPECT_FALSE(std::filesystem::exists(mine));
         return log();
     };
     EXPECT_EQ(run(""), "log fake: finished " + mine.filename().string() + " as " + std::to_string(getuid()) + "\n");
@@ -380,18 +380,18 @@ TEST_F(Step, report_and_cleaning) {
     EXPECT_EQ(run("nonsense"), "log paced-fabric: n3: no report: the helper gave an answer that is not understood: a line that the protocol does not know\n");
     EXPECT_EQ(run("flood"), "log paced-fabric: n3: no report: the helper answered too much\n");
 
-    // what is not ours stays, and so does what a link points to
+    // folders are not ours, and what a link points to stays
     begin();
     fake_setenv("PACED_FABRIC_FAKE_LINES", lines.c_str());
     launch();
     write("precious", "x");
-    std::filesystem::create_directories(mine / "node-.dump");
+    std::filesystem::create_directories(mine / "folder");
     std::filesystem::create_symlink(folder / "precious", mine / "key");
-    std::ofstream(mine / "users") << "x";
+    std::ofstream(mine / "folder/users") << "x";
     fake.log[0] = '\0';
     finish();
     EXPECT_EQ(log(), "log paced-fabric: n3: no MPI program seen in this step; nothing was recorded\n");
-    EXPECT_TRUE(std::filesystem::exists(mine / "users") && std::filesystem::exists(mine / "node-.dump") && std::filesystem::exists(folder / "precious"));
+    EXPECT_TRUE(std::filesystem::exists(mine / "folder/users") && std::filesystem::exists(folder / "precious"));
     EXPECT_FALSE(std::filesystem::is_symlink(mine / "key"));
     std::filesystem::remove_all(mine.parent_path());
 }
@@ -422,6 +422,7 @@ TEST_F(Step, a_failed_launch_is_cleared_in_exit) {
     EXPECT_TRUE(std::filesystem::exists(mine));
     call(plugin.exit);
     EXPECT_FALSE(std::filesystem::exists(mine));
+    std::filesystem::remove(mine.parent_path());
 }
 
 TEST_F(Step, the_kill_switch) {

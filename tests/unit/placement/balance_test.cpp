@@ -54,7 +54,7 @@ TEST(Balance, KnownCases) {
         {{{}, {0}}, 1, {1, 0}},
         {{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, 2, {0, 1, 0, 1}},  // fewest first, then the first named
         {{{0}, {0}, {1}, {1}}, 2, {0, 0, 1, 1}},
-        {{{0, 1}, {0}}, 2, {1, 0}},  // the first gives way
+        {{{0, 1}, {0}}, 2, {1, 0}},                        // the first gives way
         {{{0, 1}, {1, 2}, {2, 3}, {0}}, 4, {1, 2, 3, 0}},  // a chain of three moves
     };
     for (const auto& each : cases) EXPECT_EQ(balance(each.choices, each.slots), each.slot_of);

@@ -135,6 +135,9 @@ TEST(ReportText, KilledAndSilent) {
 }
 
 TEST(ReportText, NothingRecorded) {
+    Program program;
+    program.iterations = 0;
+    expect_golden("no-collectives.txt", text_of(report_lines(analyse(play(program).trace, plans_for(program)), Level::summary, "")));
     expect_golden("nothing.txt", text_of(report_lines(analyse({}, {}), Level::summary, "")));
 }
 

@@ -96,12 +96,12 @@ TEST(Launch, NonsenseInVariablesIsNotFollowed) {
 using step::find_leader;
 
 TEST(Leader, IsSelfOrAnAddress) {
-    EXPECT_EQ(*find_leader("n1", "n1"), "self");
-    EXPECT_EQ(*find_leader("localhost", "n1"), "self");
-    EXPECT_EQ(*find_leader("127.0.0.1", "n1"), "self");
-    EXPECT_EQ(*find_leader("192.0.2.250", "n1"), "192.0.2.250");
-    EXPECT_EQ(*find_leader("self", "n1"), "self");
-    EXPECT_TRUE(find_leader("no-such-host.invalid", "n1").error().message.starts_with("the address of no-such-host.invalid "));
+    EXPECT_EQ(*step::find_leader("n1", "n1"), "self");
+    EXPECT_EQ(*step::find_leader("localhost", "n1"), "self");
+    EXPECT_EQ(*step::find_leader("127.0.0.1", "n1"), "self");
+    EXPECT_EQ(*step::find_leader("192.0.2.250", "n1"), "192.0.2.250");
+    EXPECT_EQ(*step::find_leader("self", "n1"), "self");
+    EXPECT_TRUE(step::find_leader("no-such-host.invalid", "n1").error().message.starts_with("the address of no-such-host.invalid "));
 }
 
 }  // namespace

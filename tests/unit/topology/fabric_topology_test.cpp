@@ -83,6 +83,23 @@ TEST(FabricTopology, DoubledHostsHaveNoLeaf) {
     EXPECT_TRUE(fabric.at(*fabric.find_switch("s3")).hosts.empty());
 }
 
+TEST(FabricTopology, LinksNamedFromBothEnds) {
+    Diagnostics diagnostics;
+    const auto fabric = build({{"core", "", "mid1 mid2"},
+                               {"mid1", "", "leaf1 leaf2 core"},
+                               {"leaf1", "n1", ""},
+                               {"leaf2", "n2", "mid1"},
+                               {"mid2", "", "core leaf3"},
+                               {"leaf3", "n3", ""}},
+                              diagnostics);
+    EXPECT_EQ(format(diagnostics),
+              "t.conf:1:12: warning: switches name each other as below them, as sharp_cmd writes links\n"
+              "    hint: of two such switches, the one nearer to the hosts is taken to be below\n");
+    EXPECT_EQ(path(fabric, "n1"), "core.mid1.leaf1");
+    EXPECT_EQ(path(fabric, "n2"), "core.mid1.leaf2");
+    EXPECT_EQ(path(fabric, "n3"), "core.mid2.leaf3");
+}
+
 TEST(FabricTopology, RailsAreOneWarning) {
     Diagnostics diagnostics;
     build({{"rail1", "n1 n2 n3", ""}, {"rail2", "n1 n2 n3", ""}}, diagnostics);
@@ -100,6 +117,7 @@ TEST(FabricTopology, Mistakes) {
         {{{"s1", "n1", ""}, {"s1", "n2", ""}},
          "t.conf:2:12: error: switch 's1' is defined twice\n    hint: the first definition is at t.conf:1:12\n"},
         {{{"a", "", "b"}, {"b", "", "c"}, {"c", "", "a"}}, "t.conf:3:12: error: switch 'c' and switch 'a' are each above the other\n"},
+        {{{"a", "", "b"}, {"b", "", "a"}}, "t.conf:2:12: error: switch 'b' and switch 'a' are each above the other\n"},
         {{{"a", "", "a"}}, "t.conf:1:12: error: switch 'a' and switch 'a' are each above the other\n"},
         {{{"a", "", "l"}, {"b", "", "l"}, {"l", "n1", ""}},
          "t.conf:2:12: warning: switch 'l' hangs on both 'a' and 'b'; the second link is left out\n"},

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace paced::helper {
+namespace paced::step {
 
 // Slurm's %j (job) and %s (step) replaced, %% is %; relative paths are below folder.
 std::string report_path(std::string_view pattern, const std::string& job, const std::string& step, const std::string& folder);
@@ -15,4 +15,4 @@ std::string report_path(std::string_view pattern, const std::string& job, const 
 // nullopt: done; else what went wrong, "cannot write PATH: Read-only file system".
 std::optional<std::string> replace_file(const std::string& path, std::string_view text, unsigned mode);
 
-}  // namespace paced::helper
+}  // namespace paced::step

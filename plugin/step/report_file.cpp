@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/helper/report_file.h"
+#include "plugin/step/report_file.h"
 
 #include <cerrno>
 #include <climits>
@@ -11,9 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugin/helper/answer.h"
+namespace paced::step {
 
-namespace paced::helper {
+namespace {
+
+bool write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = write(descriptor, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+}  // namespace
 
 std::string report_path(std::string_view pattern, const std::string& job, const std::string& step, const std::string& folder) {
     std::string path;
@@ -58,4 +70,4 @@ std::optional<std::string> replace_file(const std::string& path, std::string_vie
     return failed(std::strerror(error));
 }
 
-}  // namespace paced::helper
+}  // namespace paced::step

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/helper/node_topology.h"
+#include "plugin/step/node_view.h"
 
-#include "plugin/helper/child.h"
+#include "plugin/step/child.h"
 #include "policy/io/snapshot.h"
 #include "policy/io/text_file.h"
 #include "policy/placement/node_table.h"
 #include "policy/report/plan_views.h"
 
-namespace paced::helper {
+namespace paced::step {
 
 namespace {
 
@@ -22,10 +22,10 @@ Result<topology::NodeTopology> from_snapshot(const std::string& path) {
     return node;
 }
 
-Result<topology::NodeTopology> from_probe(const Request& request) {
-    if (request.probe.empty()) return fail("there is no program paced-fabric-probe");
-    std::vector<std::string> command{request.probe};
-    if (!request.node_topology.empty()) command.push_back(request.node_topology);
+Result<topology::NodeTopology> from_probe(const NodeSources& sources) {
+    if (sources.probe.empty()) return fail("there is no program paced-fabric-probe");
+    std::vector<std::string> command{sources.probe};
+    if (!sources.topology.empty()) command.push_back(sources.topology);
     const Result<std::string> text = output_of(command, probe_deadline, snapshot_bytes_max);
     if (!text) return fail(text.error().message);
     return io::read_snapshot(*text);
@@ -33,16 +33,16 @@ Result<topology::NodeTopology> from_probe(const Request& request) {
 
 }  // namespace
 
-Result<report::NodePlan> node_plan(const Request& request) {
+Result<report::NodePlan> node_plan(const NodeSources& sources) {
     std::string tried;
-    if (!request.snapshot.empty()) {
-        const auto node = from_snapshot(request.snapshot);
+    if (!sources.snapshot.empty()) {
+        const auto node = from_snapshot(sources.snapshot);
         if (node) return report::node_view(*node, placement::node_table(*node));
         tried = node.error().message + "; ";
     }
-    const auto node = from_probe(request);
+    const auto node = from_probe(sources);
     if (node) return report::node_view(*node, placement::node_table(*node));
     return fail(tried + node.error().message);
 }
 
-}  // namespace paced::helper
+}  // namespace paced::step
