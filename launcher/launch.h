@@ -17,6 +17,7 @@ struct Launch {
     int rank = 0;
     int local_rank = 0;
     int node_count = 1;
+    int tasks = 1;
     std::string node;         // this node's name
     std::string stamp;        // plugin/step_environment.h
     std::string session;      // the same on all nodes; empty: the launcher gives nothing to make one of

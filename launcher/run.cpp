@@ -77,6 +77,30 @@ config::JobFacts facts_for(const config::SitePolicy& policy, const Environment& 
     return job;
 }
 
+// Under mpirun in a job whose sbatch or salloc was given flags: the plugin leaves such steps to us, and these are
+// its words. They were checked at submission; one that has become wrong since is no reason to refuse a rank.
+void take_over_job_flags(const config::SitePolicy& policy, const Environment& environment, config::Flags& flags, std::vector<std::string>& lines) {
+    if (!environment.get("SLURM_JOB_ID")) return;  // left over from another job
+    const struct {
+        const char* name;
+        const config::SettingNames& setting;
+        config::FlagValue& flag;
+    } all[] = {{"SLURM_PACED_FABRIC_MODE", config::mode_setting, flags.mode},
+               {"SLURM_PACED_FABRIC_ORDER", config::order_setting, flags.order},
+               {"SLURM_PACED_FABRIC_BIND", config::bind_setting, flags.bind},
+               {"SLURM_PACED_FABRIC_WINDOW", config::window_setting, flags.window},
+               {"SLURM_PACED_FABRIC_REPORT", config::report_setting, flags.report}};
+    for (const auto& [name, setting, flag] : all) {
+        const auto carried = environment.get(name);
+        if (!carried || flag.present) continue;
+        const config::FlagValue value{true, *carried};
+        Diagnostics found;
+        check_flag(policy, std::string_view(setting.flag).substr(2), value, found);
+        if (found.has_errors()) lines.push_back(std::string(setting.flag) + " of the job: " + found.entries().front().message + ", ignored");
+        else flag = value;
+    }
+}
+
 // Splits what resolve() found: mistakes on the command line, which are refused, and in the environment, which may
 // be years old and are ignored with a line.
 bool refuses(const Diagnostics& found, Diagnostics& wrong_flags, std::vector<std::string>& lines) {
@@ -116,8 +140,10 @@ int run(const RunOptions& options) {
         return become(options.command);
     }
     Diagnostics found, wrong_flags;
-    config::Effective effective = resolve(*policy, options.flags, environment, facts_for(*policy, environment, launch), found);
     std::vector<std::string> lines;
+    config::Flags flags = options.flags;
+    take_over_job_flags(*policy, environment, flags, lines);
+    config::Effective effective = resolve(*policy, flags, environment, facts_for(*policy, environment, launch), found);
     if (refuses(found, wrong_flags, lines)) {
         if (launch.local_rank == 0) std::cerr << format(wrong_flags);
         return exit_wrong_input;

@@ -48,11 +48,16 @@ std::vector<std::string> make_report(const std::string& run_dir, bool with_head)
     std::vector<std::string> unread;
     const std::vector<report::JobPlan> plans = plans_of(*trace, unread);
     trace->warnings.insert(trace->warnings.end(), unread.begin(), unread.end());
-    const report::Report report = analyse(*trace, plans, {.recorder_ns_per_call = recorder_ns_per_call()});
+    report::Report report = analyse(*trace, plans, {.recorder_ns_per_call = recorder_ns_per_call()});
 
     std::string path = plans.empty() ? std::string() : plans.front().report_path;
     std::optional<std::string> problem;
-    if (!path.empty()) problem = step::replace_file(path, to_json(report), 0666);
+    if (!path.empty()) {
+        const std::string json = to_json(report);
+        problem = step::replace_file(path, json, 0666);
+        // The log shows the figures as the file has them, rounded once: `paced report` shows the same then.
+        if (auto as_written = report::parse_report(json)) report = std::move(*as_written);
+    }
     if (problem) path.clear();
     const report::Level level = level_of(plans);
     std::vector<std::string> lines;

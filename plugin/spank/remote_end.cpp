@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The end of a step inside slurmstepd, as root: the leader's node lets the helper write the report, every node clears
 // its run folder. Both happen in children that are the user, since the folder is his to fill with links.
+#include <csignal>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,7 +20,20 @@ namespace {
 constexpr int finish_deadline_ms = 10'000;
 constexpr int clean_deadline_ms = 2'000;
 constexpr int most_files = 65'536;
+constexpr int most_kills = 4;
+constexpr useconds_t after_kill_us = 20'000;
 constinit char finish_text[answer_limit + 1];
+
+// Where Slurm kills a step it kills whatever descends from slurmstepd, and may do so more than once: what the end of the
+// step starts meanwhile is hit too, and is tried again.
+Outcome run_in_spite_of_kills(const Child& child) noexcept {
+    Outcome outcome = run(child);
+    for (int left = most_kills; left > 0 && outcome.ending == Ending::crashed && outcome.code == SIGKILL; --left) {
+        usleep(after_kill_us);
+        outcome = run(child);
+    }
+    return outcome;
+}
 
 void write_report(spank_t spank) noexcept {
     Path helper, segment;
@@ -39,7 +54,7 @@ void write_report(spank_t spank) noexcept {
     child.deadline_ms = finish_deadline_ms;
     child.output = finish_text;
     child.room = answer_limit;
-    const Outcome outcome = run(child);
+    const Outcome outcome = run_in_spite_of_kills(child);
     if (outcome.ending == Ending::not_needed) {
         if (step.wanted == Wanted::asked) tell("no MPI program seen in this step; nothing was recorded");
         return;
@@ -96,7 +111,7 @@ void end(spank_t spank) noexcept {
     child.argument = step.answer.run_dir().c_str();
     child.identity = &step.user;
     child.deadline_ms = clean_deadline_ms;
-    run(child);
+    run_in_spite_of_kills(child);
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/step/node_view.h"
 
+#include <cerrno>
+#include <cstring>
+
+#include <unistd.h>
+
 #include "plugin/step/child.h"
 #include "policy/io/snapshot.h"
 #include "policy/io/text_file.h"
@@ -25,9 +30,12 @@ Result<topology::NodeTopology> from_snapshot(const std::string& path) {
 Result<topology::NodeTopology> from_probe(const NodeSources& sources) {
     if (sources.probe.empty()) return fail("there is no program paced-fabric-probe");
     std::vector<std::string> command{sources.probe};
-    if (!sources.topology.empty()) command.push_back(sources.topology);
+    if (!sources.topology.empty()) {
+        if (access(sources.topology.c_str(), R_OK) != 0) return fail("cannot read " + sources.topology + ": " + std::strerror(errno));
+        command.push_back(sources.topology);
+    }
     const Result<std::string> text = output_of(command, probe_deadline, snapshot_bytes_max);
-    if (!text) return fail(text.error().message);
+    if (!text) return fail(text.error().message + (sources.topology.empty() ? "" : ": " + sources.topology));
     return io::read_snapshot(*text);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The end of the job log: what was measured. Everything comes from the Report.
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "policy/base/text.h"
@@ -157,11 +158,16 @@ void add_differing_nodes(Block& block, const PlanSummary& plan, Level level) {
     if (plan.nodes.size() < 2) return;
     const NodePlan& first = plan.nodes.front();
     std::vector<std::string> differing;
-    for (const NodePlan& node : plan.nodes)
-        if (node.bindings != first.bindings || node.remark != first.remark) differing.push_back(node.node);
-    if (differing.empty() && level != Level::full) return;
-    if (differing.empty()) block.add("nodes", "all " + std::to_string(plan.nodes.size()) + " have the GPU-NIC-core table of " + first.node);
-    else block.add("nodes", shortened(compress_hosts(differing), 60) + " differ from the GPU-NIC-core table of " + first.node);
+    std::map<std::string, std::vector<std::string>> without_table;  // by the reason
+    for (const NodePlan& node : plan.nodes) {
+        if (node.bindings == first.bindings && node.remark == first.remark) continue;
+        if (node.bindings.empty() && !node.remark.empty()) without_table[node.remark].push_back(node.node);
+        else differing.push_back(node.node);
+    }
+    if (differing.empty() && without_table.empty() && level == Level::full) block.add("nodes", "all " + std::to_string(plan.nodes.size()) + " have the GPU-NIC-core table of " + first.node);
+    for (const auto& [reason, nodes] : without_table) block.add("nodes", shortened(compress_hosts(nodes), 60) + ": " + reason);
+    if (!differing.empty())
+        block.add("nodes", shortened(compress_hosts(differing), 60) + (differing.size() == 1 ? " differs" : " differ") + " from the GPU-NIC-core table of " + first.node);
 }
 
 void add_coverage(Block& block, const Report& report, Level level) {
@@ -201,7 +207,9 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
     if (report.ranks.empty()) {
         std::string head = "paced-fabric: ";
         if (!report.job.id.empty()) head += "job " + report.job.id + (report.job.step.empty() ? "" : "." + report.job.step) + ": ";
-        Block block(head + "nothing was recorded: no task has used MPI collectives through a library that is known here");
+        // With a segment and without a rank there was an MPI that found no room, and has said so.
+        Block block(head + (report.warnings.empty() ? "nothing was recorded: no task has used MPI collectives through a library that is known here"
+                                                    : "nothing was recorded"));
         for (const std::string& warning : report.warnings) block.add("warning", warning);
         return block.take();
     }

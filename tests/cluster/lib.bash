@@ -66,6 +66,19 @@ job_ended() {
   [[ $(run_in ctl squeue -h -j "$1" -o %t 2>/dev/null) == '' ]]
 }
 
+# --- what a command said ------------------------------------------------------------------------------------------
+
+# Both streams of a command, apart: $out and $err, and its exit code.
+both() {
+  code=0
+  "$@" >out.txt 2>err.txt || code=$?
+  out=$(<out.txt) err=$(<err.txt)
+}
+
+same() { [[ $1 == "$2" ]] || { printf 'is:        %q\nshould be: %q\n' "$1" "$2" >&2; return 1; }; }
+has() { [[ $1 == *"$2"* ]] || { printf 'is:          %s\nshould hold: %s\n' "$1" "$2" >&2; return 1; }; }
+lacks() { [[ $1 != *"$2"* ]] || { printf 'is:              %s\nshould not hold: %s\n' "$1" "$2" >&2; return 1; }; }
+
 # --- leftovers -------------------------------------------------------------------------------------------------
 
 # All namespaces that a cluster consists of, as "net:[4026532…]"; call it while the cluster is up.

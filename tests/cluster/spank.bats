@@ -51,17 +51,6 @@ nothing_left_on() {
   [[ -z $left ]] || { echo "left on $1: $left" >&2; return 1; }
 }
 
-# Both streams of a command, apart: $out and $err, and its exit code.
-both() {
-  code=0
-  "$@" >out.txt 2>err.txt || code=$?
-  out=$(<out.txt) err=$(<err.txt)
-}
-
-same() { [[ $1 == "$2" ]] || { printf 'is:        %q\nshould be: %q\n' "$1" "$2" >&2; return 1; }; }
-has() { [[ $1 == *"$2"* ]] || { printf 'is:          %s\nshould hold: %s\n' "$1" "$2" >&2; return 1; }; }
-lacks() { [[ $1 != *"$2"* ]] || { printf 'is:              %s\nshould not hold: %s\n' "$1" "$2" >&2; return 1; }; }
-
 # --- flags ------------------------------------------------------------------------------------------------------
 
 @test "--help of srun, sbatch and salloc shows the five flags" {

@@ -158,6 +158,30 @@ TEST_F(PacedRun, ModesComeFromPolicyEnvironmentAndFlags) {
     EXPECT_EQ(parse_environment(cut.out).at("PACED_FABRIC_STEP_WINDOW"), "100000000");
 }
 
+// sbatch --paced-fabric=observe, and mpirun paced run inside: the job's flags are what the plugin left in SLURM_PACED_FABRIC_*.
+TEST_F(PacedRun, FlagsOfTheJobAroundItCount) {
+    const Variables job{{"SLURM_JOB_ID", "7"}, {"SLURM_PACED_FABRIC_MODE", "observe"}, {"SLURM_PACED_FABRIC_WINDOW", "500us"}, {"PACED_FABRIC", "off"}};
+    const Variables all = variables_of({}, job);
+    EXPECT_EQ(all.at("PACED_FABRIC_STEP_MODE"), "observe");
+    EXPECT_EQ(all.at("PACED_FABRIC_STEP_WINDOW"), "500000");
+    EXPECT_EQ(ours(variables_of({"--paced-fabric=off"}, job)), Variables{});
+    Variables left_over = job;
+    left_over.erase("SLURM_JOB_ID");
+    EXPECT_EQ(ours(variables_of({}, left_over)), Variables{});
+    // once right, and wrong by now
+    const auto wrong = run({}, {"echo", "ran"}, {{"SLURM_JOB_ID", "7"}, {"SLURM_PACED_FABRIC_MODE", "gone"}});
+    EXPECT_EQ(wrong.exit_code, 0);
+    EXPECT_EQ(wrong.out, "ran\n");
+    EXPECT_EQ(wrong.err, "paced-fabric: --paced-fabric of the job: unknown mode 'gone', ignored\n");
+}
+
+TEST_F(PacedRun, ThePlanSaysWhereTheReportGoes) {
+    const Variables all = variables_of({"--paced-fabric=observe", "--paced-fabric-report=full,/tmp/r-%j.json"}, {{"SLURM_JOB_ID", "7"}});
+    const std::string plan = test::read_file(all.at("PACED_FABRIC_STEP_PLAN"));
+    EXPECT_NE(plan.find("\"/tmp/r-7.json\""), std::string::npos) << plan;
+    EXPECT_NE(plan.find("flag --paced-fabric-report"), std::string::npos) << plan;
+}
+
 TEST_F(PacedRun, ExplainSaysAndChangesNothing) {
     const auto outcome = run({"--paced-fabric=explain", "--paced-fabric-order=ring"}, {"env"});
     EXPECT_EQ(outcome.err,

@@ -376,6 +376,7 @@ TEST_F(Step, report_and_cleaning) {
         return log();
     };
     EXPECT_EQ(run(""), "log fake: finished " + mine.filename().string() + " as " + std::to_string(getuid()) + "\n");
+    EXPECT_EQ(run("killed_twice"), run(""));
     EXPECT_EQ(run("crash"), "log paced-fabric: n3: no report: the helper was ended by signal 11\n");
     EXPECT_EQ(run("nonsense"), "log paced-fabric: n3: no report: the helper gave an answer that is not understood: a line that the protocol does not know\n");
     EXPECT_EQ(run("flood"), "log paced-fabric: n3: no report: the helper answered too much\n");
