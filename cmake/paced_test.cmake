@@ -2,10 +2,10 @@
 # How tests are declared.
 #
 #   paced_add_test(NAME duration SOURCES duration_test.cpp LIBRARIES paced_base [LABEL unit] [TIMEOUT 60]
-#                  [DEPENDS paced])
+#                  [DEPENDS paced] [LOCK name])
 #     A GoogleTest program, target `test_NAME`; every TEST in it becomes one test of ctest. LABEL is by default
 #     the first folder below tests/ (unit, topology, config, ...). DEPENDS: targets that the test runs; the
-#     definition PACED_FABRIC_BIN_DIR says where they are.
+#     definition PACED_FABRIC_BIN_DIR says where they are. LOCK: what they share, so that they run one by one.
 #   paced_add_script_test(NAME spank_exports COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/exports.sh [LABEL abi] [TIMEOUT 60])
 #     Any other command. Exit code 77 means skipped; the last line then says why.
 #
@@ -21,12 +21,15 @@ function(paced_test_label result)
 endfunction()
 
 function(paced_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;LABEL;TIMEOUT" "SOURCES;LIBRARIES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;LABEL;TIMEOUT;LOCK" "SOURCES;LIBRARIES;DEPENDS")
   if(NOT arg_LABEL)
     paced_test_label(arg_LABEL)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
+  endif()
+  if(arg_LOCK)
+    set(lock RESOURCE_LOCK ${arg_LOCK})
   endif()
   set(target test_${arg_NAME})
   add_executable(${target} ${arg_SOURCES})
@@ -42,7 +45,7 @@ function(paced_add_test)
   endif()
   # PRE_TEST: the list is read when ctest runs, so that a build does not run programs
   gtest_discover_tests(${target} TEST_PREFIX "${arg_LABEL}.${arg_NAME}." DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ${lock})
 endfunction()
 
 function(paced_add_script_test)

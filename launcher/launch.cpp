@@ -68,7 +68,7 @@ void read_open_mpi(const Environment& environment, Launch& launch) {
     const int size = launch.tasks = number(environment, {"OMPI_COMM_WORLD_SIZE"}, 1);
     const int local_size = number(environment, {"OMPI_COMM_WORLD_LOCAL_SIZE"}, size);
     // the variable counts the allocation, also nodes without a rank
-    if (size > local_size) launch.node_count = std::clamp(number(environment, {"OMPI_MCA_orte_num_nodes"}, nodes_for(size, local_size)), 2, size);
+    if (size > local_size && size > 1) launch.node_count = std::clamp(number(environment, {"OMPI_MCA_orte_num_nodes"}, nodes_for(size, local_size)), 2, size);
     if (const auto host = environment.get("PMIX_HOSTNAME"); host && !host->empty()) launch.node = *host;
     const std::string name_space = environment.get_or("PMIX_NAMESPACE", "");
     if (name_space.empty()) return;

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "launcher/run_plan.h"
 #include "plugin/step/leader.h"
 #include "plugin/step/preload.h"
 #include "plugin/step/report_file.h"
@@ -72,8 +73,11 @@ std::string why_alone(const Launch& launch, const std::string& leader_host, cons
 
 Programs find_programs() {
     const std::string here = own_folder();
+    const auto program = [&](const std::string& name) {
+        return first_readable({here + '/' + name, here + "/../libexec/paced-fabric/" + name, here + "/../lib/paced-fabric/" + name, PACED_FABRIC_LIBDIR "/paced-fabric/" + name}, X_OK);
+    };
     return {first_readable({here + "/../lib/libpaced_fabric.so", here + "/../lib/paced-fabric/libpaced_fabric.so", PACED_FABRIC_LIBDIR "/paced-fabric/libpaced_fabric.so"}, R_OK),
-            first_readable({here + "/paced-fabric-helper", here + "/../libexec/paced-fabric/paced-fabric-helper", here + "/../lib/paced-fabric/paced-fabric-helper", PACED_FABRIC_LIBDIR "/paced-fabric/paced-fabric-helper"}, X_OK)};
+            program("paced-fabric-helper"), program("paced-fabric-probe")};
 }
 
 Preparation prepare_step(const Launch& launch, const config::Effective& effective, const Programs& programs, const Environment& environment,
@@ -125,6 +129,12 @@ Preparation prepare_step(const Launch& launch, const config::Effective& effectiv
     setup.plan_file = folder->path + "/plan.json";
     if (folder->first)
         if (const auto problem = step::replace_file(setup.plan_file, to_json(plan_of(launch, effective, environment)), 0600)) made.log.push_back(*problem);
+
+    setup.plan_file = folder->path + "/plan.json";
+    if (folder->first) {
+        if (auto problem = step::replace_file(setup.plan_file, to_json(make_run_plan(launch, effective, setup, programs.probe, environment)), 0600))
+            made.log.push_back(*std::move(problem));
+    }
 
     const auto library = step::preloadable_path(programs.library, folder->path);
     if (!library) return without_us(library.error().message);

@@ -17,6 +17,7 @@ namespace paced::launcher {
 struct Programs {
     std::string library;   // libpaced_fabric.so
     std::string reporter;  // paced-fabric-helper
+    std::string probe;     // paced-fabric-probe
 };
 
 // Beside the program, as built (bin/, lib/) or as installed.

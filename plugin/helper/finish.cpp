@@ -40,7 +40,8 @@ report::Level level_of(const std::vector<report::JobPlan>& plans) {
     return wanted ? wanted->level : report::Level::summary;
 }
 
-std::vector<std::string> make_report(const std::string& run_dir) {
+// with_head: the plan first, where nobody has shown it at the start (`paced run`).
+std::vector<std::string> make_report(const std::string& run_dir, bool with_head) {
     Result<report::Trace> trace = io::read_run_folder(run_dir);
     if (!trace) return {"paced-fabric: no report: " + trace.error().message};
 
@@ -59,7 +60,9 @@ std::vector<std::string> make_report(const std::string& run_dir) {
     }
     if (problem) path.clear();
     const report::Level level = level_of(plans);
-    std::vector<std::string> lines = report_lines(report, level, path);
+    std::vector<std::string> lines;
+    if (with_head && !plans.empty()) lines = head_lines(report, level);
+    for (std::string& line : report_lines(report, level, path)) lines.push_back(std::move(line));
     if (level == report::Level::none && !path.empty()) lines.push_back("paced-fabric: the report is " + path);
     if (problem) lines.push_back("paced-fabric: " + *problem);
     return lines;
@@ -70,7 +73,7 @@ std::vector<std::string> make_report(const std::string& run_dir) {
 int finish(const Environment& environment, bool plainly) {
     const std::string run_dir = environment.get_or(step::run_dir, "");
     const std::vector<std::string> lines =
-        run_dir.empty() ? std::vector<std::string>{"paced-fabric: no report: PACED_FABRIC_STEP_RUN_DIR is not set"} : make_report(run_dir);
+        run_dir.empty() ? std::vector<std::string>{"paced-fabric: no report: PACED_FABRIC_STEP_RUN_DIR is not set"} : make_report(run_dir, plainly);
     if (plainly) {
         std::string text;
         for (const std::string& line : lines) (text += line) += '\n';

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "plugin/helper/answer.h"
-#include "plugin/helper/fabric.h"
-#include "plugin/helper/node_topology.h"
 #include "plugin/helper/request.h"
 #include "plugin/helper/verbs.h"
+#include "plugin/step/fabric_lookup.h"
 #include "plugin/step/job_facts.h"
 #include "plugin/step/leader.h"
+#include "plugin/step/node_view.h"
 #include "plugin/step/preload.h"
 #include "plugin/step/report_file.h"
 #include "plugin/step/step_setup.h"
@@ -110,8 +110,8 @@ report::JobPlan make_plan(const Request& request, const Environment& environment
     plan.job.tasks = request.tasks;
     plan.policy = report::policy_view(effective, run);
     // The order is the same seen from anywhere; the first node's plan alone is shown.
-    if (request.first_node() && request.node_count > 1) plan.fabric = find_fabric(request, environment);
-    if (auto node = node_plan(request)) {
+    if (request.first_node() && request.node_count > 1) plan.fabric = step::find_fabric(request.hosts, request.topology_conf, environment);
+    if (auto node = step::node_plan({request.snapshot, request.probe, request.node_topology})) {
         plan.node = std::move(*node);
     } else {
         plan.node.remark = "topology unknown: " + node.error().message;

@@ -203,7 +203,7 @@ Result<RunFolder> join_run_folder(const RunFolderRequest& request) {
         case Found::in_use: return fail("another launch uses " + joined.path);
         case Found::left_behind: {
             // its processes, if any are left, keep what they have mapped
-            const std::string aside = ".left-" + std::to_string(getpid()) + '-' + std::to_string(std::time(nullptr));
+            const std::string aside = ".left-" + std::to_string(getpid()) + '-' + std::to_string(std::time(nullptr)) + '-' + request.session;
             if (renameat(user_folder->get(), name, user_folder->get(), aside.c_str()) != 0) return failed("put aside " + joined.path);
             [[fallthrough]];
         }

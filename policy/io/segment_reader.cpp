@@ -131,8 +131,9 @@ struct Collected {
         for (auto& communicator : communicators) {
             if (communicator.id == 0 || communicator.size == 0 || communicator.rank >= communicator.size) continue;
             std::ranges::sort(communicator.records, {}, &report::CollectiveRecord::sequence);
-            const auto twice = std::ranges::unique(communicator.records, {}, &report::CollectiveRecord::sequence);
-            communicator.records.erase(twice.begin(), twice.end());
+            // std::ranges::unique returns a view, which clang 14 (the fuzzer's compiler) cannot read from libstdc++ 12
+            const auto same = [](const auto& a, const auto& b) { return a.sequence == b.sequence; };
+            communicator.records.erase(std::unique(communicator.records.begin(), communicator.records.end(), same), communicator.records.end());
             rank.recording_calls += communicator.calls;
             rank.communicators.push_back(std::move(communicator));
         }

@@ -286,6 +286,15 @@ void take_plans(std::vector<JobPlan> plans, Report& report) {
     }
 }
 
+// What the launch did not know, the ranks do: mpirun names no nodes.
+void complete_job(const Matching& matching, JobInfo& job) {
+    if (job.tasks == 0)
+        for (const Participant& participant : matching.participants) job.tasks = std::max(job.tasks, participant.trace->world_size);
+    if (!job.hosts.empty()) return;
+    for (const Participant& participant : matching.participants)
+        if (std::find(job.hosts.begin(), job.hosts.end(), participant.node) == job.hosts.end()) job.hosts.push_back(participant.node);
+}
+
 // First start to last end on the leader's clock, over everything that is known of each rank.
 double elapsed_of(const Matching& matching) {
     bool any = false;
@@ -317,6 +326,7 @@ Report analyse(const Trace& trace, const std::vector<JobPlan>& plans, const Anal
 
     const Matching matching = match(trace);
     report.warnings.insert(report.warnings.end(), matching.warnings.begin(), matching.warnings.end());
+    complete_job(matching, report.job);
     report.clock_error_ms = static_cast<double>(matching.clock_error_ns) / 1e6;
     report.elapsed_s = elapsed_of(matching);
     report.iterations = iterations_of(matching);

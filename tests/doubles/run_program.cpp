@@ -23,6 +23,8 @@ namespace {
         setenv("PATH", path.c_str(), 1);
         setenv("HOME", home.c_str(), 1);
     }
+    // programs of a sanitizer build that are started with an LD_PRELOAD
+    setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0);
     for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
     std::vector<char*> arguments;
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));

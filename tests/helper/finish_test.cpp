@@ -120,10 +120,11 @@ TEST_F(Finish, ReportsToTheLogAndTheFile) {
     const auto report = report::parse_report(read_file(json));
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->ranks.size(), 2u);
-    // Plainly, for `paced run`.
+    // Plainly, for `paced run`, where nobody has shown the plan yet.
     const Said plain = finish({"--stderr"});
     EXPECT_EQ(plain.out, "");
-    EXPECT_EQ(plain.err, expected + ("  json        " + json + "\n"));
+    EXPECT_EQ(plain.err, "paced-fabric: job 42.0, 2 tasks on 1 node n1: observe (flag --paced-fabric)\n  policy      report summary," + json +
+                             " (flag --paced-fabric-report)\n  node        n1: no GPUs, nothing to bind\n" + expected + "  json        " + json + "\n");
 }
 
 TEST_F(Finish, AFileThatCannotBeWrittenIsOneLine) {

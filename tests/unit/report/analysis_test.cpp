@@ -158,6 +158,36 @@ TEST(Analysis, ContentionIsNotLateness) {
     EXPECT_NEAR(report.attribution.contention, (25 * .040 + 24 * 7 * .040) / 8, .05);
 }
 
+// Rank 1 left the collective before 2 ms later than the others and comes last, though rank 2 took longer since: rank 1
+// owes its place to the collective before. Without these 2 ms it would be late.
+TEST(Analysis, AnInheritedLastPlaceIsNoLateness) {
+    for (const bool given : {true, false}) {
+        Trace trace;
+        trace.nodes.resize(1);
+        trace.nodes[0].node = "n1";
+        const double left_ms[] = {100, given ? 102.0 : 100.0, 100}, came_ms[] = {110, 114.5, 113};
+        for (int r = 0; r < 3; ++r) {
+            const auto ns = [](double ms) { return static_cast<std::uint64_t>(ms * 1e6); };
+            RankTrace rank;
+            rank.rank = r;
+            rank.world_size = 3;
+            CommunicatorTrace communicator;
+            communicator.id = 9;
+            communicator.size = 3;
+            communicator.calls = 3;
+            communicator.records = {{0, ns(1), ns(2), 8, Operation::allreduce},
+                                    {1, ns(50), ns(left_ms[r]), 8, Operation::allreduce},
+                                    {2, ns(came_ms[r]), ns(120), 8, Operation::allreduce}};
+            rank.communicators.push_back(communicator);
+            trace.nodes[0].ranks.push_back(rank);
+        }
+        const Report report = analyse(trace, {});
+        EXPECT_EQ(report.communicators[0].inherited, given ? 1u : 0u);
+        EXPECT_EQ(report.communicators[0].late, given ? 0u : 1u);
+        EXPECT_EQ(report.ranks[1].last_share, given ? 0 : 1);
+    }
+}
+
 TEST(Analysis, ThePartsAddUpToTheElapsedTime) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         std::mt19937_64 random(seed);

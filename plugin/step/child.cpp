@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/helper/child.h"
+#include "plugin/step/child.h"
 
 #include <cerrno>
 #include <csignal>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace paced::helper {
+namespace paced::step {
 
 namespace {
 
@@ -83,4 +83,4 @@ Result<std::string> output_of(const std::vector<std::string>& command, std::chro
     return fail(name_of(command) + ' ' + problem);
 }
 
-}  // namespace paced::helper
+}  // namespace paced::step

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/helper/fabric.h"
+#include "plugin/step/fabric_lookup.h"
 
 #include <cerrno>
 #include <cstring>
@@ -10,13 +10,13 @@
 #include "policy/io/topology_conf.h"
 #include "policy/report/plan_views.h"
 
-namespace paced::helper {
+namespace paced::step {
 
 namespace {
 
 // As slurmctld and "configless" slurmd keep them.
-std::vector<std::string> places(const Request& request, const Environment& environment) {
-    if (!request.topology_conf.empty()) return {request.topology_conf};
+std::vector<std::string> places(const std::string& topology_conf, const Environment& environment) {
+    if (!topology_conf.empty()) return {topology_conf};
     std::vector<std::string> found;
     const std::string slurm_conf = environment.get_or("SLURM_CONF", "");
     if (slurm_conf.find('/') != std::string::npos) found.push_back(slurm_conf.substr(0, slurm_conf.rfind('/')) + "/topology.conf");
@@ -37,13 +37,13 @@ std::string first_error(const Diagnostics& diagnostics) {
 
 }  // namespace
 
-report::FabricView find_fabric(const Request& request, const Environment& environment) {
+report::FabricView find_fabric(const std::vector<std::string>& hosts, const std::string& topology_conf, const Environment& environment) {
     report::FabricView view;
-    if (request.hosts.empty()) {
-        view.problem = "the step's nodes are not known (no SLURM_STEP_NODELIST), so neither is their place";
+    if (hosts.empty()) {
+        view.problem = "the step's nodes are not known, so neither is their place";
         return view;
     }
-    const std::vector<std::string> candidates = places(request, environment);
+    const std::vector<std::string> candidates = places(topology_conf, environment);
     for (const std::string& path : candidates) {
         if (access(path.c_str(), R_OK) != 0) {
             if (errno == ENOENT || errno == ENOTDIR) continue;
@@ -56,10 +56,10 @@ report::FabricView find_fabric(const Request& request, const Environment& enviro
             view.problem = "switches are not known: " + first_error(diagnostics);
             return view;
         }
-        return report::fabric_view(*fabric, request.hosts);
+        return report::fabric_view(*fabric, hosts);
     }
     view.problem = "switches are not known: there is no " + join(candidates, ", ");
     return view;
 }
 
-}  // namespace paced::helper
+}  // namespace paced::step

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/helper/node_topology.h"
+#include "plugin/step/node_view.h"
 
 #include <cerrno>
 #include <cstring>
 
 #include <unistd.h>
 
-#include "plugin/helper/child.h"
+#include "plugin/step/child.h"
 #include "policy/io/snapshot.h"
 #include "policy/io/text_file.h"
 #include "policy/placement/node_table.h"
 #include "policy/report/plan_views.h"
 
-namespace paced::helper {
+namespace paced::step {
 
 namespace {
 
@@ -27,30 +27,30 @@ Result<topology::NodeTopology> from_snapshot(const std::string& path) {
     return node;
 }
 
-Result<topology::NodeTopology> from_probe(const Request& request) {
-    if (request.probe.empty()) return fail("there is no program paced-fabric-probe");
-    std::vector<std::string> command{request.probe};
-    if (!request.node_topology.empty()) {
-        if (access(request.node_topology.c_str(), R_OK) != 0) return fail("cannot read " + request.node_topology + ": " + std::strerror(errno));
-        command.push_back(request.node_topology);
+Result<topology::NodeTopology> from_probe(const NodeSources& sources) {
+    if (sources.probe.empty()) return fail("there is no program paced-fabric-probe");
+    std::vector<std::string> command{sources.probe};
+    if (!sources.topology.empty()) {
+        if (access(sources.topology.c_str(), R_OK) != 0) return fail("cannot read " + sources.topology + ": " + std::strerror(errno));
+        command.push_back(sources.topology);
     }
     const Result<std::string> text = output_of(command, probe_deadline, snapshot_bytes_max);
-    if (!text) return fail(text.error().message + (request.node_topology.empty() ? "" : ": " + request.node_topology));
+    if (!text) return fail(text.error().message + (sources.topology.empty() ? "" : ": " + sources.topology));
     return io::read_snapshot(*text);
 }
 
 }  // namespace
 
-Result<report::NodePlan> node_plan(const Request& request) {
+Result<report::NodePlan> node_plan(const NodeSources& sources) {
     std::string tried;
-    if (!request.snapshot.empty()) {
-        const auto node = from_snapshot(request.snapshot);
+    if (!sources.snapshot.empty()) {
+        const auto node = from_snapshot(sources.snapshot);
         if (node) return report::node_view(*node, placement::node_table(*node));
         tried = node.error().message + "; ";
     }
-    const auto node = from_probe(request);
+    const auto node = from_probe(sources);
     if (node) return report::node_view(*node, placement::node_table(*node));
     return fail(tried + node.error().message);
 }
 
-}  // namespace paced::helper
+}  // namespace paced::step
