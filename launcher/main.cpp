@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> arguments(argv + 1, argv + std::max(argc, 1));
     std::vector<std::string> command = split_off_command(arguments);
 
-    CLI::App program{"paced-fabric binds ranks to GPU, NIC and cores, orders them to suit the fabric, and\nrecords and paces their collectives.", "paced"};
+    CLI::App program{"paced-fabric shows how a job lies on GPUs, NICs and switches, and records who waits for\nwhom in its collectives. Binding, rank order and pacing are not applied yet.", "paced"};
     program.set_version_flag("--version", "paced " PACED_FABRIC_VERSION);
     program.footer("Exit codes: 0 done, 1 the input is wrong, 2 usage, 3 the surroundings failed.");
     program.formatter(help_formatter());

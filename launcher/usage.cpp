@@ -41,7 +41,10 @@ public:
         std::string usage = "\nUsage: " + full_name(*app);
         if (!app->get_subcommands({}).empty()) usage += " COMMAND";
         for (const CLI::Option* positional : app->get_options([](const CLI::Option* option) { return option->get_positional(); }))
-            usage += ' ' + positional->get_name(true) + (positional->get_expected_max() > 1 ? "…" : "");
+        {
+            const std::string name = positional->get_name(true) + (positional->get_expected_max() > 1 ? "…" : "");
+            usage += positional->get_required() ? ' ' + name : " [" + name + ']';
+        }
         if (app->get_options().size() > app->get_options([](const CLI::Option* option) { return option->get_positional(); }).size() + 1)
             usage += " [flags]";  // more than --help
         if (app->get_name() == "run") usage += " [--] CMD…";  // which CLI11 never sees

@@ -202,7 +202,7 @@ int step(const Environment& environment) {
     Diagnostics diagnostics;
     const config::Effective effective = resolve(policy.site, request.flags, environment, step::job_facts(environment), diagnostics);
     for (const Diagnostic& entry : diagnostics.entries())
-        answer.say(to_string(entry.location) + ": " + (entry.severity == Severity::error ? "error: " : "warning: ") + entry.message);
+        answer.say(to_string(entry.location) + " is ignored: " + entry.message + (entry.hints.empty() ? "" : "; " + entry.hints.front()));
     if (effective.mode.value == config::Mode::off) return answer.end("off");
 
     // pace observes for now, and says so in the plan

@@ -76,8 +76,12 @@ void explain_nic(const NodeTopology& node, GpuRow& row) {
     const std::string name = label(node.nic(*row.nic));
     const std::string kind = std::string(to_string(class_of(node.nic(*row.nic).kind))) + " NIC";
     const std::string distance = " (" + std::string(to_string(*row.relation)) + ": " + std::string(describe(*row.relation)) + ')';
+    const auto up = std::count_if(row.candidates.begin(), row.candidates.end(), [&](NicIndex nic) { return !is_down(node, nic); });
     if (row.candidates.size() == 1) {
         row.reasons.push_back(name + " is the nearest " + kind + distance);
+    } else if (up == 1) {
+        row.reasons.push_back(name + " is the only one of " + std::to_string(row.candidates.size()) + " nearest " + kind + "s" + distance +
+                              " whose link is not down");
     } else {
         row.reasons.push_back(name + " is one of " + std::to_string(row.candidates.size()) + " nearest " + kind + "s" + distance +
                               ", taken for balance");

@@ -177,7 +177,7 @@ std::vector<Straggler> stragglers_of(const Lateness& lateness, const std::vector
         straggler.lateness_share = rank.lateness_share;
         straggler.cost_s = rank.cost_s;
         straggler.cost_share = kept_elapsed_ns[p] > 0 ? rank.cost_s * 1e9 / kept_elapsed_ns[p] : 0;
-        if (iterations.count > 0) straggler.cost_ms_per_iteration = straggler.cost_share * iterations.mean_ms;
+        if (iterations.count > 0) straggler.cost_ms_per_iteration = straggler.cost_s * 1e3 / static_cast<double>(iterations.count);
         stragglers.push_back(std::move(straggler));
     }
     std::stable_sort(stragglers.begin(), stragglers.end(), [](const Straggler& a, const Straggler& b) { return a.cost_s > b.cost_s; });
@@ -185,6 +185,11 @@ std::vector<Straggler> stragglers_of(const Lateness& lateness, const std::vector
 }
 
 // ---- coverage, overhead, warnings
+
+// 26 tenths are "2.6", 60 are "6".
+std::string tenths_text(std::int64_t tenths) {
+    return std::to_string(tenths / 10) + (tenths % 10 != 0 ? '.' + std::to_string(tenths % 10) : std::string());
+}
 
 std::vector<Coverage> coverage_of(const Matching& matching) {
     std::map<std::string, Coverage> by_library;
@@ -259,7 +264,7 @@ void warn_of_the_missing(const Trace& trace, const Matching& matching, Report& r
         report.warnings.push_back("the clock of " + std::string(unknown.size() == 1 ? "node " : "nodes ") + compress_hosts(unknown) +
                                   " could not be compared with the leader's: there lateness is worked out from durations, and contention is not seen");
     if (matching.clock_error_ns > 1'000'000)
-        report.warnings.push_back("clocks of two nodes may differ by up to " + std::to_string(matching.clock_error_ns / 1'000'000) +
+        report.warnings.push_back("clocks of two nodes may differ by up to " + tenths_text((matching.clock_error_ns + 99'999) / 100'000) +
                                   " ms: where that is long for a collective, lateness is worked out from durations");
 }
 

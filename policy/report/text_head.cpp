@@ -43,6 +43,9 @@ void add_policy(Block& block, const PolicyValues& policy, Level level) {
     for (const std::string& note : policy.notes) block.add("note", note);
     if (policy.mode.value == "pace" && policy.mode_run == "observe")
         block.add("note", "pace observes for now: collectives are recorded; nothing is delayed, bound or reordered");
+    const auto wanted = [](const Setting& setting) { return setting.source != "built-in" && !setting.value.empty() && setting.value != "none"; };
+    if (policy.mode.value == "observe" && (wanted(policy.bind) || wanted(policy.order)))
+        block.add("note", "binding and rank order are shown, not applied: this version observes");
 }
 
 void add_fabric(Block& block, const FabricView& fabric) {
@@ -72,6 +75,14 @@ std::string names_of(const std::vector<Device>& devices) {
     std::string text;
     for (const Device& device : devices) text += (text.empty() ? "" : ",") + (device.name.empty() ? device.pci : device.name);
     return text.empty() ? "-" : text;
+}
+
+// The candidates that were not taken.
+std::vector<Device> others_of(const Binding& binding) {
+    std::vector<Device> others;
+    for (const Device& candidate : binding.candidates)
+        if (std::find(binding.nics.begin(), binding.nics.end(), candidate) == binding.nics.end()) others.push_back(candidate);
+    return others;
 }
 
 bool same_table(const NodePlan& a, const NodePlan& b) {
@@ -122,7 +133,7 @@ Table table_of(const NodePlan& plan) {
         row.push_back(binding.cpus.empty() ? "-" : shortened(binding.cpus, 24));
         row.push_back(shortened(names_of(binding.nics), 16));
         row.push_back(binding.relation.empty() ? "-" : binding.relation);
-        if (choice) row.push_back(shortened(names_of(binding.candidates), 20));
+        if (choice) row.push_back(shortened(names_of(others_of(binding)), 20));
         table.rows.push_back(std::move(row));
     }
     return table;

@@ -42,7 +42,7 @@ void add_iterations(Block& block, const Iterations& iterations) {
     if (iterations.cv < 1) cv = "." + std::string(3 - std::min<std::size_t>(3, cv.size()), '0') + cv;
     else cv.insert(cv.size() - 3, 1, '.');
     block.add("iterations", std::to_string(iterations.count) + " of " + plural(static_cast<std::size_t>(iterations.collectives), "collective") +
-                                ": mean " + time_text(iterations.mean_ms) + ", CV " + cv + ", p50 " + time_text(iterations.p50_ms) + ", p99 " +
+                                " each: mean " + time_text(iterations.mean_ms) + ", CV " + cv + ", p50 " + time_text(iterations.p50_ms) + ", p99 " +
                                 time_text(iterations.p99_ms) + " (by rank " + std::to_string(iterations.rank) + ")");
     if (iterations.startup > 0)
         block.add({}, "without the first " + (iterations.startup == 1 ? std::string() : std::to_string(iterations.startup) + ' ') +
@@ -79,19 +79,23 @@ void add_attribution(Block& block, const Attribution& attribution) {
     add("paced", attribution.pacing);
     add("at the start", attribution.startup);
     add("not attributed", attribution.unattributed);
-    block.add("time", join(parts, ", ") + " of the mean rank's " + time_text(attribution.elapsed * 1e3));
+    block.add("time", join(parts, ", ") + " of the mean rank's " + time_text(attribution.elapsed * 1e3) + ", first to last collective");
 }
 
 std::string main_operation(const CommunicatorReport& communicator) {
     const auto most = std::max_element(communicator.operations.begin(), communicator.operations.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     if (most == communicator.operations.end()) return "-";
-    return communicator.operations.size() == 1 ? most->first : most->first + "+" + std::to_string(communicator.operations.size() - 1);
+    std::string text = most->first;
+    if (communicator.operations.size() > 2) return text + " +" + std::to_string(communicator.operations.size() - 1);
+    for (const auto& [operation, calls] : communicator.operations)
+        if (operation != most->first) text += ", " + operation;
+    return text;
 }
 
 void add_communicators(Block& block, const Report& report, Level level) {
     Table table;
-    table.columns = {{"ranks"}, {"operations"}, {"calls", true}, {"per call", true}, {""}, {"p50", true}, {"p95", true}, {"p99", true}};
+    table.columns = {{"ranks"}, {"operations"}, {"calls", true}, {"mean size", true}, {""}, {"p50", true}, {"p95", true}, {"p99", true}};
     const std::size_t most = level == Level::full ? communicators_shown_full : communicators_shown_max;
     std::uint64_t hidden_calls = 0;
     for (std::size_t i = 0; i < report.communicators.size(); ++i) {
@@ -145,6 +149,7 @@ void add_ranks(Block& block, const Report& report, Level level) {
                               time_text(rank->cost_s * 1e3), time_text(rank->earliness_ms),
                               rank->elapsed_s > 0 ? percent_text(rank->collectives_s / rank->elapsed_s) : "-"});
     block.add("ranks", table);
+    block.add({}, "last in: of the late ones; cost: time it alone held others up; early by: in the mean");
     if (!all) {
         double earliest = 0;
         for (const RankReport& rank : report.ranks) earliest = std::max(earliest, rank.earliness_ms);
@@ -164,7 +169,8 @@ void add_differing_nodes(Block& block, const PlanSummary& plan, Level level) {
         if (node.bindings.empty() && !node.remark.empty()) without_table[node.remark].push_back(node.node);
         else differing.push_back(node.node);
     }
-    if (differing.empty() && without_table.empty() && level == Level::full) block.add("nodes", "all " + std::to_string(plan.nodes.size()) + " have the GPU-NIC-core table of " + first.node);
+    if (differing.empty() && without_table.empty() && !first.bindings.empty() && level == Level::full)
+        block.add("nodes", "all " + std::to_string(plan.nodes.size()) + " have the GPU-NIC-core table of " + first.node);
     for (const auto& [reason, nodes] : without_table) block.add("nodes", shortened(compress_hosts(nodes), 60) + ": " + reason);
     if (!differing.empty())
         block.add("nodes", shortened(compress_hosts(differing), 60) + (differing.size() == 1 ? " differs" : " differ") + " from the GPU-NIC-core table of " + first.node);

@@ -88,17 +88,18 @@ protected:
 
 constexpr char expected[] =
     "paced-fabric: job 42.0, 2 ranks on 1 node, 1.00 s: what was measured\n"
-    "  iterations  39 of 1 collective: mean 20.0 ms, CV .000, p50 20.0 ms, p99 20.0 ms (by rank 0)\n"
+    "  iterations  39 of 1 collective each: mean 20.0 ms, CV .000, p50 20.0 ms, p99 20.0 ms (by rank 0)\n"
     "  straggler   rank 1 on n1 arrives last in 100% of the late collectives and causes 100% of the\n"
-    "              waiting: it costs about 4.99 ms of each iteration (25.0% of the time). Look at n1\n"
+    "              waiting: it costs about 5.00 ms of each iteration (25.0% of the time). Look at n1\n"
     "  time        compute 82.1%, collectives 5.1%, waiting for persistent stragglers 12.4%, at the start\n"
-    "              0.32% of the mean rank's 784 ms\n"
-    "  collectives ranks  operations  calls  per call               p50      p95      p99\n"
-    "              0,1    allreduce      40     1 KiB  wait           0  5.00 ms  5.00 ms\n"
-    "                                                  service  1.00 ms  1.00 ms  1.00 ms\n"
+    "              0.32% of the mean rank's 784 ms, first to last collective\n"
+    "  collectives ranks  operations  calls  mean size               p50      p95      p99\n"
+    "              0,1    allreduce      40      1 KiB  wait           0  5.00 ms  5.00 ms\n"
+    "                                                   service  1.00 ms  1.00 ms  1.00 ms\n"
     "  ranks       rank  node  last in    cost  early by  in collectives\n"
     "                 0  n1         0%       0   5.00 ms           30.5%\n"
     "                 1  n1       100%  195 ms         0            5.1%\n"
+    "              last in: of the late ones; cost: time it alone held others up; early by: in the mean\n"
     "  coverage    MPICH 4.0.2, 2 ranks: 80 calls recorded; recording cost <0.01% of the time\n"
     "  note        nothing was delayed: a collective ends with its last rank, and no gain is claimed\n";
 

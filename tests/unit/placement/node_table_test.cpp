@@ -117,7 +117,7 @@ TEST(NodeTable, LinksThatAreDown) {
     EXPECT_FALSE(table.rows[0].nic_down);
     EXPECT_EQ(table.warnings, std::vector<std::string>{"the link of this NIC is down: m0"});
     EXPECT_EQ(table.rows[0].reasons,
-              (std::vector<std::string>{"m1 is one of 2 nearest fabric NICs (PHB: one host bridge), taken for balance",
+              (std::vector<std::string>{"m1 is the only one of 2 nearest fabric NICs (PHB: one host bridge) whose link is not down",
                                         "passed over because the link is down: m0"}));
 
     // The only near one is down: named all the same, and said.

@@ -43,6 +43,30 @@ TEST(Analysis, APersistentStragglerIsNamedWithItsCost) {
     }
 }
 
+// A checkpoint or a slow end is no part of an iteration.
+TEST(Analysis, WhatALateRankCostsAnIterationDoesNotDependOnTheRestOfTheJob) {
+    Program program;
+    program.straggler = 5;
+    program.straggler_ms = 20;
+    Trace trace = play(program).trace;
+    for (NodeTrace& node : trace.nodes)
+        for (RankTrace& rank : node.ranks) {
+            CommunicatorTrace& communicator = rank.communicators.front();
+            CollectiveRecord last = communicator.records.back();
+            ++last.sequence;
+            last.arrival_ns += 4'000'000'000;
+            last.completion_ns += 4'000'000'000;
+            last.operation = Operation::barrier;
+            ++communicator.calls;
+            ++communicator.calls_by_operation[Operation::barrier];
+            communicator.records.push_back(last);
+            rank.finished_ns += 4'000'000'000;
+        }
+    const Report report = analyse(trace, plans_for(program));
+    ASSERT_EQ(report.stragglers.size(), 1u);
+    EXPECT_NEAR(*report.stragglers[0].cost_ms_per_iteration, 19.1, .3);
+}
+
 TEST(Analysis, WithoutOneNobodyIsNamed) {
     Program program;
     const Report report = report_of(program);
