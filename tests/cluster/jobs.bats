@@ -100,7 +100,7 @@ assert_killed_report() {
     'all({"rank", "node", "last_share", "earliness_ms"} <= set(x) for x in r["ranks"])' \
     '{"count", "mean_ms", "cv", "p50_ms", "p99_ms"} <= set(r["iterations"])' \
     '{"compute", "persistent_straggler", "transient_straggler", "contention", "locality", "pacing"} <= set(r["attribution"])' \
-    'r["arms"] == [] and r["warnings"] == []'
+    'r["arms"] == [] and trouble == []'
 
   # 61 iterations of two buckets and the loss; the checksum at the end
   same "$(json "$report" 'sorted(c["calls"] for c in r["communicators"] if c["size"] == 8)')" "[62, 122]"
@@ -183,7 +183,7 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
   wait_for_job "$id"
   for i in 1 2 3; do has_report "$(<array.$i.out)" '[0-9]+\.0' '2 ranks on 2 nodes'; done
   same "$(cat array.*.out | grep -c 'what was measured')" 3
-  for i in array-*.json; do true_of "$i" 'len(r["ranks"]) == 2' 'r["warnings"] == []'; done
+  for i in array-*.json; do true_of "$i" 'len(r["ranks"]) == 2' 'trouble == []'; done
 }
 
 # For us the components of a step are steps of their own: what one that spans both does is only half seen.
@@ -221,7 +221,7 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
   same "$(wait_for_job "$id")" "COMPLETED 0:0"
   for step in 0 1; do
     has_report "$(<job.out)" "$id.$step" '2 ranks on 2 nodes'
-    true_of "$id.$step.json" 'len(r["ranks"]) == 2 and r["warnings"] == []' 'r["coverage"][0]["calls"] == 2 * 19'
+    true_of "$id.$step.json" 'len(r["ranks"]) == 2 and trouble == []' 'r["coverage"][0]["calls"] == 2 * 19'
   done
 }
 
@@ -235,7 +235,7 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
   both run_in ctl srun -N2 --ntasks-per-node=4 --paced-fabric=observe --paced-fabric-report="summary,$work/report.json" "${short[@]}"
   same "$code" 0
   has_report "$err" '[0-9]+\.0' '8 ranks on 2 nodes'
-  true_of report.json '[x["node"] for x in r["ranks"]] == ["n1"] * 4 + ["n2"] * 4' 'r["warnings"] == []'
+  true_of report.json '[x["node"] for x in r["ranks"]] == ["n1"] * 4 + ["n2"] * 4' 'trouble == []'
 }
 
 @test "a user who is not root" {
@@ -254,14 +254,14 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
   same "$code" 0
   same "$out" "$plain"
   has_report "$err" '[0-9]+\.0' '2 ranks on 2 nodes'
-  true_of report.json 'r["coverage"][0]["library"].startswith("MPICH")' 'r["warnings"] == []'
+  true_of report.json 'r["coverage"][0]["library"].startswith("MPICH")' 'trouble == []'
 }
 
 @test "mpirun paced run: all ranks are heard" {
   id=$(submit -N8 -n8 -o job.out --wrap "mpirun paced run --paced-fabric=observe --paced-fabric-report=summary,$work/report.json -- ${short[*]}")
   same "$(wait_for_job "$id")" "COMPLETED 0:0"
   has "$(<job.out)" "8 ranks on 8 nodes"
-  true_of report.json 'len(r["ranks"]) == 8 and r["warnings"] == []'
+  true_of report.json 'len(r["ranks"]) == 8 and trouble == []'
   next_launch_sweeps n1 n2 n3 n4 n5 n6 n7 n8
 }
 
