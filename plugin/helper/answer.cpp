@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/helper/answer.h"
 
-#include <cerrno>
-
-#include <unistd.h>
-
 namespace paced::helper {
 
 namespace {
@@ -43,16 +39,6 @@ std::string Answer::text() const {
     std::string all = text_;
     if (left_out_ > 0) all += "log   and " + std::to_string(left_out_) + " more lines\n";
     return all += "end\n";
-}
-
-bool write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = write(descriptor, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
 }
 
 }  // namespace paced::helper

@@ -28,7 +28,4 @@ private:
     std::size_t left_out_ = 0;
 };
 
-// All of it to standard output (or whichever descriptor); false where that failed.
-bool write_all(int descriptor, std::string_view text);
-
 }  // namespace paced::helper

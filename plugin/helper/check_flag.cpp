@@ -7,6 +7,7 @@
 #include "plugin/helper/verbs.h"
 #include "policy/config/effective.h"
 #include "policy/io/site_policy_file.h"
+#include "policy/io/text_file.h"
 
 namespace paced::helper {
 
@@ -19,7 +20,7 @@ int check_flag(const Environment& environment, std::string_view name, std::strin
 
     Diagnostics diagnostics;
     config::check_flag(*policy, name, {true, std::string(value)}, diagnostics);
-    write_all(STDERR_FILENO, format(diagnostics));
+    io::write_all(STDERR_FILENO, format(diagnostics));
     return diagnostics.has_errors() ? 1 : 0;
 }
 

@@ -12,6 +12,7 @@
 #include "plugin/step/report_file.h"
 #include "plugin/step_environment.h"
 #include "policy/io/segment_reader.h"
+#include "policy/io/text_file.h"
 #include "policy/report/analysis.h"
 #include "policy/report/text.h"
 
@@ -77,11 +78,11 @@ int finish(const Environment& environment, bool plainly) {
     if (plainly) {
         std::string text;
         for (const std::string& line : lines) (text += line) += '\n';
-        return write_all(STDERR_FILENO, text) ? 0 : 3;
+        return io::write_all(STDERR_FILENO, text) ? 0 : 3;
     }
     Answer answer;
     answer.log(lines);
-    return write_all(STDOUT_FILENO, answer.text()) ? 0 : 3;
+    return io::write_all(STDOUT_FILENO, answer.text()) ? 0 : 3;
 }
 
 }  // namespace paced::helper

@@ -19,6 +19,7 @@
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
 #include "policy/io/site_policy_file.h"
+#include "policy/io/text_file.h"
 #include "policy/report/plan_views.h"
 #include "policy/report/text.h"
 
@@ -45,7 +46,7 @@ public:
     bool add(std::string_view kind, std::string_view value) { return answer_.add(kind, value); }
     int end(std::string_view mode) {
         answer_.add("mode", mode);
-        return write_all(STDOUT_FILENO, answer_.text()) ? 0 : 3;
+        return io::write_all(STDOUT_FILENO, answer_.text()) ? 0 : 3;
     }
 
 private:

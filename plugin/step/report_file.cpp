@@ -11,21 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/io/text_file.h"
+
 namespace paced::step {
-
-namespace {
-
-bool write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = write(descriptor, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
-}  // namespace
 
 std::string report_path(std::string_view pattern, const std::string& job, const std::string& step, const std::string& folder) {
     std::string path;
@@ -58,7 +46,7 @@ std::optional<std::string> replace_file(const std::string& path, std::string_vie
     if (descriptor < 0) return failed(std::strerror(errno));
     const mode_t mask = umask(0);
     umask(mask);
-    bool good = fchmod(descriptor, mode & ~mask) == 0 && write_all(descriptor, text);
+    bool good = fchmod(descriptor, mode & ~mask) == 0 && io::write_all(descriptor, text);
     int error = good ? 0 : errno;
     if (close(descriptor) != 0 && good) {
         good = false;

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #include "policy/base/text.h"
+#include "policy/io/text_file.h"
 
 namespace paced::io {
 
@@ -75,16 +76,6 @@ Result<Descriptor> create_file_at(int folder, const char* name, const std::strin
     Descriptor file(openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file.open()) return failed("make " + path);
     return file;
-}
-
-bool write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = write(descriptor, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
 }
 
 struct Owner {
