@@ -29,6 +29,8 @@ setup() {
 
 teardown() {
   rm -f "$policy"
+  # what a test that failed has left must not fail the next
+  [[ ${BATS_TEST_COMPLETED-} ]] || run_in ctl scancel --state=RUNNING --signal=KILL --partition=all
 }
 
 # The first line of the head, or of the end, of a step's report.
@@ -106,7 +108,7 @@ assert_killed_report() {
   same "$(json "$report" 'sorted(c["calls"] for c in r["communicators"] if c["size"] == 8)')" "[62, 122]"
   same "$(json "$report" 'sum(c["calls"] for c in r["coverage"])')" "$((8 * (62 + 122)))"
   own=$(sed -nE 's/^mean=([0-9.]+) ms .*/\1/p' job.out)
-  true_of "$report" "r['iterations']['count'] == 60" "abs(r['iterations']['mean_ms'] / $own - 1) < .02"
+  true_of "$report" "r['iterations']['count'] + r['iterations']['startup'] == 60" "abs(r['iterations']['mean_ms'] / $own - 1) < .02"
 
   # no GPUs on n3, and the log says which node that is
   grep -E '^ +nodes +n3: no GPUs, nothing to bind$' <<<"$log"
@@ -186,14 +188,14 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
   for i in array-*.json; do true_of "$i" 'len(r["ranks"]) == 2' 'trouble == []'; done
 }
 
-# For us the components of a step are steps of their own: what one that spans both does is only half seen.
+# For us the components of a step are steps of their own: what one that spans both does is only half seen. No MPI in that one,
+# since Slurm 22.05's PMIx now and then hangs there, without us too.
 @test "a heterogeneous job: a component is reported, and a step over both runs as without us" {
   for flag in off observe; do
-    id=$(submit -N1 -o $flag.out --paced-fabric=$flag : -N2 <<<$'#!/bin/bash\n'"srun --mpi=pmix --het-group=0,1 ${short[*]}; echo code \$?; srun --mpi=pmix --het-group=1 ${short[*]}")
+    id=$(submit -N1 -o $flag.out --paced-fabric=$flag : -N2 <<<$'#!/bin/bash\n'"srun --mpi=none --het-group=0,1 sh -c 'echo task; exit 3'; echo code \$?; srun --mpi=pmix --het-group=1 ${short[*]}")
     same "$(wait_for_job "$id" | sort -u)" "COMPLETED 0:0"
   done
-  same "$(grep -E '^(ranks|code)' observe.out)" "$(<off.out)"
-  same "$(grep -cE '^(ranks|code)' observe.out)" 3
+  for flag in off observe; do same "$(grep -E '^(task|code|ranks)' $flag.out | cut -d = -f 1-2 | xargs)" "task task task code 3 ranks=2 iterations"; done
   has_report "$(<observe.out)" '[0-9]+\.1' '2 ranks on 2 nodes'
   assert_unharmed 8
 }
