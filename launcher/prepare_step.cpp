@@ -2,7 +2,6 @@
 #include "launcher/prepare_step.h"
 
 #include <climits>
-#include <filesystem>
 
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
 #include "policy/report/job_plan.h"
-#include "policy/report/plan_views.h"
 
 namespace paced::launcher {
 
@@ -40,25 +38,6 @@ std::vector<std::string> setting_lines(const config::Effective& effective) {
     return {line("mode", to_string(effective.mode.value), effective.mode.source), line("order", to_string(effective.order.value), effective.order.source),
             line("bind", to_string(effective.bind.value), effective.bind.source), line("window", to_string(effective.window.value), effective.window.source),
             line("report", to_string(effective.report.value), effective.report.source)};
-}
-
-// What the report shows of the launch, and where it goes. The node's topology is the plugin's to read: here it would
-// have to be read anew in each launch.
-report::JobPlan plan_of(const Launch& launch, const config::Effective& effective, const Environment& environment) {
-    report::JobPlan plan;
-    plan.job.id = environment.get_or("SLURM_JOB_ID", "");
-    plan.job.stamp = launch.stamp;
-    plan.job.user = environment.get_or("SLURM_JOB_USER", "");
-    plan.job.name = environment.get_or("SLURM_JOB_NAME", "");
-    plan.job.tasks = launch.tasks;
-    const config::Mode run = effective.mode.value == config::Mode::pace ? config::Mode::observe : effective.mode.value;
-    plan.policy = report::policy_view(effective, run);
-    plan.node.node = launch.node;
-    plan.node.remark = "topology not read by paced run";
-    const std::string& pattern = effective.report.value.path;
-    std::error_code none;
-    if (!pattern.empty()) plan.report_path = step::report_path(pattern, plan.job.id, environment.get_or("SLURM_STEP_ID", ""), std::filesystem::current_path(none).string());
-    return plan;
 }
 
 // Several nodes need a name, a meeting point and a key that all of them know. What is missing, or nothing.
@@ -126,10 +105,6 @@ Preparation prepare_step(const Launch& launch, const config::Effective& effectiv
     if (folder->first) io::sweep_dead_run_folders(options.run_base);
     setup.run_dir = folder->path;
     setup.key_file = folder->key_file;
-    setup.plan_file = folder->path + "/plan.json";
-    if (folder->first)
-        if (const auto problem = step::replace_file(setup.plan_file, to_json(plan_of(launch, effective, environment)), 0600)) made.log.push_back(*problem);
-
     setup.plan_file = folder->path + "/plan.json";
     if (folder->first) {
         if (auto problem = step::replace_file(setup.plan_file, to_json(make_run_plan(launch, effective, setup, programs.probe, environment)), 0600))

@@ -19,6 +19,7 @@ report::JobPlan make_run_plan(const Launch& launch, const config::Effective& eff
     report::JobPlan plan;
     plan.job.id = environment.get_or("SLURM_JOB_ID", "");
     plan.job.stamp = setup.stamp;
+    plan.job.tasks = launch.tasks;
     plan.job.name = environment.get_or("SLURM_JOB_NAME", "");
     const bool first_node = setup.leader == "self" || setup.leader.empty();
     // Pacing is not there yet.

@@ -29,6 +29,8 @@ setup() {
 
 teardown() {
   rm -f "$policy"
+  # what a test that failed has left must not fail the next
+  [[ ${BATS_TEST_COMPLETED-} ]] || run_in ctl scancel --state=RUNNING --signal=KILL --partition=all
 }
 
 # The first line of the head, or of the end, of a step's report.
@@ -100,13 +102,13 @@ assert_killed_report() {
     'all({"rank", "node", "last_share", "earliness_ms"} <= set(x) for x in r["ranks"])' \
     '{"count", "mean_ms", "cv", "p50_ms", "p99_ms"} <= set(r["iterations"])' \
     '{"compute", "persistent_straggler", "transient_straggler", "contention", "locality", "pacing"} <= set(r["attribution"])' \
-    'r["arms"] == [] and r["warnings"] == []'
+    'r["arms"] == [] and trouble == []'
 
   # 61 iterations of two buckets and the loss; the checksum at the end
   same "$(json "$report" 'sorted(c["calls"] for c in r["communicators"] if c["size"] == 8)')" "[62, 122]"
   same "$(json "$report" 'sum(c["calls"] for c in r["coverage"])')" "$((8 * (62 + 122)))"
   own=$(sed -nE 's/^mean=([0-9.]+) ms .*/\1/p' job.out)
-  true_of "$report" "r['iterations']['count'] == 60" "abs(r['iterations']['mean_ms'] / $own - 1) < .02"
+  true_of "$report" "r['iterations']['count'] + r['iterations']['startup'] == 60" "abs(r['iterations']['mean_ms'] / $own - 1) < .02"
 
   # no GPUs on n3, and the log says which node that is
   grep -E '^ +nodes +n3: no GPUs, nothing to bind$' <<<"$log"
@@ -183,17 +185,17 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
   wait_for_job "$id"
   for i in 1 2 3; do has_report "$(<array.$i.out)" '[0-9]+\.0' '2 ranks on 2 nodes'; done
   same "$(cat array.*.out | grep -c 'what was measured')" 3
-  for i in array-*.json; do true_of "$i" 'len(r["ranks"]) == 2' 'r["warnings"] == []'; done
+  for i in array-*.json; do true_of "$i" 'len(r["ranks"]) == 2' 'trouble == []'; done
 }
 
-# For us the components of a step are steps of their own: what one that spans both does is only half seen.
+# For us the components of a step are steps of their own: what one that spans both does is only half seen. No MPI in that one,
+# since Slurm 22.05's PMIx now and then hangs there, without us too.
 @test "a heterogeneous job: a component is reported, and a step over both runs as without us" {
   for flag in off observe; do
-    id=$(submit -N1 -o $flag.out --paced-fabric=$flag : -N2 <<<$'#!/bin/bash\n'"srun --mpi=pmix --het-group=0,1 ${short[*]}; echo code \$?; srun --mpi=pmix --het-group=1 ${short[*]}")
+    id=$(submit -N1 -o $flag.out --paced-fabric=$flag : -N2 <<<$'#!/bin/bash\n'"srun --mpi=none --het-group=0,1 sh -c 'echo task; exit 3'; echo code \$?; srun --mpi=pmix --het-group=1 ${short[*]}")
     same "$(wait_for_job "$id" | sort -u)" "COMPLETED 0:0"
   done
-  same "$(grep -E '^(ranks|code)' observe.out)" "$(<off.out)"
-  same "$(grep -cE '^(ranks|code)' observe.out)" 3
+  for flag in off observe; do same "$(grep -E '^(task|code|ranks)' $flag.out | cut -d = -f 1-2 | xargs)" "task task task code 3 ranks=2 iterations"; done
   has_report "$(<observe.out)" '[0-9]+\.1' '2 ranks on 2 nodes'
   assert_unharmed 8
 }
@@ -221,7 +223,7 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
   same "$(wait_for_job "$id")" "COMPLETED 0:0"
   for step in 0 1; do
     has_report "$(<job.out)" "$id.$step" '2 ranks on 2 nodes'
-    true_of "$id.$step.json" 'len(r["ranks"]) == 2 and r["warnings"] == []' 'r["coverage"][0]["calls"] == 2 * 19'
+    true_of "$id.$step.json" 'len(r["ranks"]) == 2 and trouble == []' 'r["coverage"][0]["calls"] == 2 * 19'
   done
 }
 
@@ -235,7 +237,7 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
   both run_in ctl srun -N2 --ntasks-per-node=4 --paced-fabric=observe --paced-fabric-report="summary,$work/report.json" "${short[@]}"
   same "$code" 0
   has_report "$err" '[0-9]+\.0' '8 ranks on 2 nodes'
-  true_of report.json '[x["node"] for x in r["ranks"]] == ["n1"] * 4 + ["n2"] * 4' 'r["warnings"] == []'
+  true_of report.json '[x["node"] for x in r["ranks"]] == ["n1"] * 4 + ["n2"] * 4' 'trouble == []'
 }
 
 @test "a user who is not root" {
@@ -254,14 +256,14 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
   same "$code" 0
   same "$out" "$plain"
   has_report "$err" '[0-9]+\.0' '2 ranks on 2 nodes'
-  true_of report.json 'r["coverage"][0]["library"].startswith("MPICH")' 'r["warnings"] == []'
+  true_of report.json 'r["coverage"][0]["library"].startswith("MPICH")' 'trouble == []'
 }
 
 @test "mpirun paced run: all ranks are heard" {
   id=$(submit -N8 -n8 -o job.out --wrap "mpirun paced run --paced-fabric=observe --paced-fabric-report=summary,$work/report.json -- ${short[*]}")
   same "$(wait_for_job "$id")" "COMPLETED 0:0"
   has "$(<job.out)" "8 ranks on 8 nodes"
-  true_of report.json 'len(r["ranks"]) == 8 and r["warnings"] == []'
+  true_of report.json 'len(r["ranks"]) == 8 and trouble == []'
   next_launch_sweeps n1 n2 n3 n4 n5 n6 n7 n8
 }
 
