@@ -438,7 +438,7 @@ rank on n2"
 @test "nothing was recorded: one line where somebody asked" {
   export PACED_FABRIC_FAKE_LINES="run-dir @RUN_DIR@;leader yes"
   both run_in ctl srun --paced-fabric=observe hostname
-  has "$err" "paced-fabric: n1: no MPI program seen in this step; nothing was recorded"
+  has "$err" "paced-fabric: n1: no rank of this step got through MPI_Init; nothing was recorded"
   echo 'schema = 1' >"$policy_folder/policy.toml"
   both run_in ctl srun hostname
   lacks "$err" "nothing was recorded"

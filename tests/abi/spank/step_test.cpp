@@ -391,7 +391,7 @@ TEST_F(Step, report_and_cleaning) {
     std::ofstream(mine / "folder/users") << "x";
     fake.log[0] = '\0';
     finish();
-    EXPECT_EQ(log(), "log paced-fabric: n3: no MPI program seen in this step; nothing was recorded\n");
+    EXPECT_EQ(log(), "log paced-fabric: n3: no rank of this step got through MPI_Init; nothing was recorded\n");
     EXPECT_TRUE(std::filesystem::exists(mine / "folder/users") && std::filesystem::exists(folder / "precious"));
     EXPECT_FALSE(std::filesystem::is_symlink(mine / "key"));
     std::filesystem::remove_all(mine.parent_path());
