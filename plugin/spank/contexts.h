@@ -15,6 +15,7 @@ void init_post_opt() noexcept;
 namespace local {  // srun
 void init(spank_t spank, int count, char* const* words) noexcept;
 void init_post_opt() noexcept;
+void user_init(spank_t spank) noexcept;
 }  // namespace local
 
 namespace remote {  // slurmstepd, but for its tasks

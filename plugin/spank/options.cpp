@@ -10,9 +10,14 @@ namespace {
 // In slurmstepd this may come twice, the second time with "" for no value: the last one holds. Not to be 0 is a
 // refusal in sbatch, salloc and srun; in slurmstepd it would only be logged.
 extern "C" int paced_fabric_take_flag(int flag, const char* value, int remote) {
-    if (!state.active || flag < 0 || flag >= flag_count) return 0;
+    if (flag < 0 || flag >= flag_count) return 0;
     const std::string_view text = flag_text(value);
     FlagValue& taken = state.flags.values[flag];
+    if (state.switched_off) {  // unchecked: whether anybody asks is all that is needed
+        taken.given = true;
+        taken.text.assign(text);
+    }
+    if (!state.active) return 0;
     if (text.size() >= taken.text.room()) {
         if (remote == 0) slurm_spank_log("--%s: error: the value is longer than %zu characters", flag_names[flag].option, taken.text.room() - 1);
         return remote == 0 ? -1 : 0;

@@ -3,6 +3,7 @@
 // There is no callback for prolog, epilog or slurmd: one that failed there would drain a node.
 #include "plugin/spank/contexts.h"
 #include "plugin/spank/state.h"
+#include "plugin/spank/switched_off.h"
 
 #ifndef PACED_FABRIC_PLUGIN_VERSION
 #define PACED_FABRIC_PLUGIN_VERSION SLURM_VERSION_NUMBER
@@ -35,6 +36,7 @@ int slurm_spank_init(spank_t spank, int count, char* words[]) {
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int, char*[]) {
+    if (state.switched_off && spank_context() == S_CTX_ALLOCATOR) switched_off::at_submission();
     if (!state.active) return 0;
     switch (spank_context()) {
         case S_CTX_ALLOCATOR: allocator::init_post_opt(); break;
@@ -45,7 +47,13 @@ int slurm_spank_init_post_opt(spank_t spank, int, char*[]) {
     return 0;
 }
 
+int slurm_spank_local_user_init(spank_t spank, int, char*[]) {
+    if (spank_context() == S_CTX_LOCAL && (state.active || state.switched_off)) local::user_init(spank);
+    return 0;
+}
+
 int slurm_spank_user_init(spank_t spank, int, char*[]) {
+    if (state.switched_off && spank_context() == S_CTX_REMOTE) switched_off::in_step(spank);
     if (state.active) remote::user_init(spank);
     return 0;
 }

@@ -19,18 +19,24 @@ std::uint32_t number_item(spank_t spank, spank_item_t item, std::uint32_t otherw
     return spank_get_item(spank, item, &number) == ESPANK_SUCCESS ? number : otherwise;
 }
 
-namespace remote {
-namespace {
-
-constinit char answer_text[answer_limit + 1];
-
-// What the launch message left out (22.05 loses flags under --export=NONE) travels in SLURM_PACED_FABRIC_*.
 void complete_flags(spank_t spank) noexcept {
     for (int i = 0; i < flag_count; ++i) {
         FlagValue& value = state.flags.values[i];
         if (!value.given) value.given = job_variable(spank, flag_names[i].carried, value.text);
     }
 }
+
+const char* launcher_daemon(spank_t spank) noexcept {
+    int count = 0;
+    char** arguments = nullptr;
+    const bool known = spank_get_item(spank, S_JOB_ARGV, &count, &arguments) == ESPANK_SUCCESS && count > 0 && arguments != nullptr;
+    return known && is_launcher_daemon(arguments[0]) ? arguments[0] : nullptr;
+}
+
+namespace remote {
+namespace {
+
+constinit char answer_text[answer_limit + 1];
 
 // SLURM_TOPOLOGY_ADDR ends in the name of this very node, and slurmstepd has just set it: "spine.leaf1.n3".
 // SLURMD_NODENAME may still be that of the node where srun ran.
@@ -69,12 +75,9 @@ std::uint32_t count_nodes(spank_t spank) noexcept {
 }
 
 bool launches_ranks_itself(spank_t spank) noexcept {
-    int count = 0;
-    char** arguments = nullptr;
-    const bool known = spank_get_item(spank, S_JOB_ARGV, &count, &arguments) == ESPANK_SUCCESS && count > 0 && arguments != nullptr;
-    if (!known || !is_launcher_daemon(arguments[0])) return false;
-    slurm_debug("paced-fabric: %s launches the ranks itself; this step is left alone", arguments[0]);
-    return true;
+    const char* const daemon = launcher_daemon(spank);
+    if (daemon != nullptr) slurm_debug("paced-fabric: %s launches the ranks itself; this step is left alone", daemon);
+    return daemon != nullptr;
 }
 
 bool fill_environment(spank_t spank, HelperEnvironment& environment) noexcept {

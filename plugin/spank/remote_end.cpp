@@ -56,7 +56,7 @@ void write_report(spank_t spank) noexcept {
     child.room = answer_limit;
     const Outcome outcome = run_in_spite_of_kills(child);
     if (outcome.ending == Ending::not_needed) {
-        if (step.wanted == Wanted::asked) tell("no MPI program seen in this step; nothing was recorded");
+        if (step.wanted == Wanted::asked) tell("no rank of this step got through MPI_Init; nothing was recorded");
         return;
     }
     Answer answer;

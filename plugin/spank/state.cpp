@@ -3,6 +3,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <unistd.h>
 
 #include "plugin/spank/options.h"
@@ -18,6 +19,11 @@ constinit Name node_name;
 }  // namespace
 
 bool exists(const char* path) noexcept { return access(path, F_OK) == 0; }
+
+bool own_variable(const char* name, Path& text) noexcept {
+    const char* const value = std::getenv(name);
+    return value != nullptr && text.assign(value);
+}
 
 void this_node_is(std::uint32_t index, std::string_view name) noexcept {
     node_index = index;
@@ -45,6 +51,7 @@ void start(spank_t spank, int count, char* const* words) noexcept {
         tell("plugstack.conf: \"%s\" is not understood; the plugin does nothing (it knows: %s)", unknown, known_arguments);
     } else if (state.arguments.kill_switch(kill_switch) && exists(kill_switch.c_str())) {
         slurm_debug("paced-fabric: %s is there; the plugin does nothing", kill_switch.c_str());
+        state.switched_off = true;
     } else {
         state.active = true;
     }

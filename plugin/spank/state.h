@@ -10,7 +10,8 @@
 namespace paced::spank {
 
 struct State {
-    bool active = false;  // until start() has found everything in order
+    bool active = false;        // until start() has found everything in order
+    bool switched_off = false;  // by the kill switch; never both
     Arguments arguments;
     Flags flags;
 };
@@ -28,5 +29,8 @@ void tell(const char* format, ...) noexcept __attribute__((format(printf, 1, 2))
 void this_node_is(std::uint32_t index, std::string_view name) noexcept;
 
 bool exists(const char* path) noexcept;
+
+// One variable of this very process; false where it is unset or does not fit.
+bool own_variable(const char* name, Path& text) noexcept;
 
 }  // namespace paced::spank

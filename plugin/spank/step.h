@@ -39,6 +39,12 @@ bool job_variable(spank_t spank, const char* name, FixedText<capacity>& text) no
 // An item of Slurm's that is one 32-bit number; `otherwise` where Slurm does not say.
 std::uint32_t number_item(spank_t spank, spank_item_t item, std::uint32_t otherwise) noexcept;
 
+// What the launch message left out (22.05 loses flags under --export=NONE) travels in SLURM_PACED_FABRIC_*.
+void complete_flags(spank_t spank) noexcept;
+
+// The program of this step where that is a daemon of mpirun's, else nullptr. In srun too, from local_user_init on.
+const char* launcher_daemon(spank_t spank) noexcept;
+
 // The snapshot of this node's hardware, made where there is none yet. As root, in init_post_opt. False: go on without.
 bool ensure_snapshot(const Identity& user, Path& snapshot) noexcept;
 

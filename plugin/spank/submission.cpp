@@ -86,11 +86,7 @@ void hand_on(bool draw_key) noexcept {
         const FlagValue& value = state.flags.values[i];
         if (value.given) setenv(flag_names[i].carried, value.text.c_str(), 1);
     }
-    const auto from_environment = [](const char* name, Path& text) noexcept {
-        const char* const value = std::getenv(name);
-        return value != nullptr && text.assign(value);
-    };
-    if (what_is_wanted(state.flags, exists(state.arguments.config.c_str()), from_environment) == Wanted::no) return;
+    if (what_is_wanted(state.flags, exists(state.arguments.config.c_str()), own_variable) == Wanted::no) return;
 
     // Once for a heterogeneous job, whose components each come through here.
     if (key_drawn) return;

@@ -315,14 +315,37 @@ expect() {
   has "$err" "paced-fabric: n1: task 1 keeps the cores that Slurm gave it; 8000 are not among them"
 }
 
-@test "under mpirun nothing is done: its daemons' step is left alone, so that no job has mixed ranks" {
+# What a step of mpirun's daemons says, wherever mpirun sends what its srun says.
+left_alone="paced-fabric: mpirun's daemons are left alone: ranks started as 'mpirun … paced run -- PROGRAM' are recorded, others are not"
+
+@test "under mpirun nothing is done but said: its daemons' step is left alone, so that no job has mixed ranks" {
   export PACED_FABRIC_FAKE_LINES="preload $plugin_folder/libpaced_fabric.so"
   for flavour in openmpi mpich; do
     program=$(command -v mpirun.$flavour) || skip "no mpirun.$flavour"
     id=$(submit -N2 -n2 -o job.out --paced-fabric=observe --wrap "$program -n 2 sh -c 'echo rank on \$(hostname); env | grep -E \"^(LD_PRELOAD|PACED_FABRIC_STEP)\"; true'")
     same "$(wait_for_job "$id")" "COMPLETED 0:0"
-    same "$(grep -v '^$' job.out | sort)" "rank on n1
+    same "$(grep -v '^$' job.out | sort)" "$left_alone
+rank on n1
 rank on n2"
+  done
+}
+
+@test "under mpirun stdout is the ranks' own; nothing is said where nobody asked" {
+  echo 'schema = 1' >"$policy_folder/policy.toml"
+  for flavour in openmpi mpich; do
+    program=$(command -v mpirun.$flavour) || skip "no mpirun.$flavour"
+    # a pipe, a terminal, or a file that is appended to; any other file is not touched
+    said=$(run_in ctl salloc -Q -N2 -n2 --paced-fabric=observe "$program" -n 2 hostname 2>&1 >out.txt | cat)
+    same "$(sort out.txt | xargs)" "n1 n2"
+    same "$(grep -v '^$' <<<"$said")" "$left_alone"
+    id=$(submit -N2 -n2 -o job.out -e job.err --paced-fabric --wrap "$program -n 2 hostname")
+    same "$(wait_for_job "$id")" "COMPLETED 0:0"
+    same "$(sort job.out | xargs)" "n1 n2"
+    same "$(grep -v '^$' job.err)" "$left_alone"
+    for flag in --job-name=x --paced-fabric=off; do
+      said=$(run_in ctl salloc -Q -N2 -n2 $flag "$program" -n 2 hostname 2>&1 | cat)
+      same "$(sort <<<"$said" | xargs)" "n1 n2"
+    done
   done
 }
 
@@ -438,7 +461,7 @@ rank on n2"
 @test "nothing was recorded: one line where somebody asked" {
   export PACED_FABRIC_FAKE_LINES="run-dir @RUN_DIR@;leader yes"
   both run_in ctl srun --paced-fabric=observe hostname
-  has "$err" "paced-fabric: n1: no MPI program seen in this step; nothing was recorded"
+  has "$err" "paced-fabric: n1: no rank of this step got through MPI_Init; nothing was recorded"
   echo 'schema = 1' >"$policy_folder/policy.toml"
   both run_in ctl srun hostname
   lacks "$err" "nothing was recorded"
@@ -466,14 +489,33 @@ rank on n2"
 
 # --- installation -----------------------------------------------------------------------------------------------------
 
-@test "kill switch: the flag is still taken, nothing is done, no restart" {
+@test "kill switch: the flag is still taken, nothing is done, who asked is told, no restart" {
+  off="paced-fabric: off: /run/paced-cluster/paced-fabric/disabled exists"
   touch "$policy_folder/disabled"
-  both run_in ctl srun --paced-fabric=observe env
-  same "$err" ""
+  echo 'schema = 1' >"$policy_folder/policy.toml"
+  both run_in ctl srun -N2 --paced-fabric=observe env
+  same "$err" "$off"
   lacks "$out" PACED
-  id=$(submit -o job.out --paced-fabric=observe --wrap 'srun hostname')
-  same "$(wait_for_job "$id")" "COMPLETED 0:0"
-  same "$(<job.out)" n1
+  for quiet in "srun hostname" "srun --paced-fabric=off hostname" "salloc -Q srun hostname"; do
+    both run_in ctl $quiet
+    same "$out" n1
+    same "$err" ""
+  done
+  PACED_FABRIC=observe both run_in ctl srun hostname
+  same "$err" "$off"
+  both run_in ctl salloc -Q --paced-fabric=observe hostname
+  same "$err" "$off"
+  both run_in ctl sbatch -W -o "$work/job.out" --paced-fabric=observe --wrap 'srun hostname'
+  same "$err" "$off"
+  same "$(sort job.out)" "n1
+$off"
+  if program=$(command -v mpirun.openmpi); then
+    id=$(submit -N2 -n2 -o job.out --paced-fabric=observe --wrap "$program -n 2 hostname")
+    wait_for_job "$id"
+    same "$(sort job.out)" "n1
+n2
+$off"
+  fi
   rm "$policy_folder/disabled"
   both run_in ctl srun --paced-fabric=observe hostname
   has "$err" "fake: node n1"

@@ -104,7 +104,8 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...) {
   spank_err_t result = ESPANK_SUCCESS;
   (void)spank;
   if (fake.items_fail) return ESPANK_BAD_ARG;
-  if (fake.context != S_CTX_REMOTE) return ESPANK_NOT_REMOTE;
+  /* srun knows its own command line, and no more of what we ask for */
+  if (fake.context != S_CTX_REMOTE && (fake.context != S_CTX_LOCAL || item != S_JOB_ARGV)) return ESPANK_NOT_REMOTE;
   va_start(out, item);
   switch (item) {
     case S_JOB_UID: *va_arg(out, uid_t *) = fake.uid; break;
@@ -184,6 +185,7 @@ bool fake_load(struct fake_plugin *plugin, const char *path) {
   }
   *(void **)&plugin->init = dlsym(plugin->handle, "slurm_spank_init");
   *(void **)&plugin->init_post_opt = dlsym(plugin->handle, "slurm_spank_init_post_opt");
+  *(void **)&plugin->local_user_init = dlsym(plugin->handle, "slurm_spank_local_user_init");
   *(void **)&plugin->user_init = dlsym(plugin->handle, "slurm_spank_user_init");
   *(void **)&plugin->task_init = dlsym(plugin->handle, "slurm_spank_task_init");
   *(void **)&plugin->task_exit = dlsym(plugin->handle, "slurm_spank_task_exit");

@@ -45,6 +45,7 @@ struct fake_plugin {
   void *handle;
   int (*init)(void *, int, char **);
   int (*init_post_opt)(void *, int, char **);
+  int (*local_user_init)(void *, int, char **);
   int (*user_init)(void *, int, char **);
   int (*task_init)(void *, int, char **);
   int (*task_exit)(void *, int, char **);

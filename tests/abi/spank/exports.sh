@@ -13,7 +13,8 @@ compare() { # WHAT IS EXPECTED
 
 symbols=$(nm -D "$plugin")
 compare exports "$(echo "$symbols" | awk 'NF == 3 && $2 != "U" { print $3 }' | sort)" "$(printf '%s\n' plugin_name plugin_type plugin_version \
-  slurm_spank_exit slurm_spank_init slurm_spank_init_post_opt slurm_spank_task_exit slurm_spank_task_init slurm_spank_user_init spank_plugin_version | sort)"
+  slurm_spank_exit slurm_spank_init slurm_spank_init_post_opt slurm_spank_local_user_init slurm_spank_task_exit slurm_spank_task_init \
+  slurm_spank_user_init spank_plugin_version | sort)"
 compare NEEDED "$(readelf -d "$plugin" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')" libc.so.6
 compare "wanted from the host" "$(echo "$symbols" | awk '$1 == "U" && $2 !~ /@/ { print $2 }' | sort)" "$(printf '%s\n' slurm_debug slurm_info \
   slurm_spank_log slurm_verbose spank_context spank_get_item spank_getenv spank_option_register spank_setenv spank_unsetenv | sort)"

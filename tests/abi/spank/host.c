@@ -43,6 +43,7 @@ int main(int argc, char **argv) {
     fake_reset(context);
     require(plugin.init(NULL, 0, NULL) == 0, "init");
     require(plugin.init_post_opt(NULL, 0, NULL) == 0, "init_post_opt");
+    require(plugin.local_user_init(NULL, 0, NULL) == 0, "local_user_init");
     require(plugin.user_init(NULL, 0, NULL) == 0, "user_init");
     require(plugin.task_init(NULL, 0, NULL) == 0, "task_init");
     require(plugin.task_exit(NULL, 0, NULL) == 0, "task_exit");

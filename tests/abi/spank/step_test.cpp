@@ -2,6 +2,7 @@
 // Inside slurmstepd: a whole step, and everything that can go wrong in it.
 #include <csignal>
 #include <fcntl.h>
+#include <functional>
 #include <grp.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -391,7 +392,7 @@ TEST_F(Step, report_and_cleaning) {
     std::ofstream(mine / "folder/users") << "x";
     fake.log[0] = '\0';
     finish();
-    EXPECT_EQ(log(), "log paced-fabric: n3: no MPI program seen in this step; nothing was recorded\n");
+    EXPECT_EQ(log(), "log paced-fabric: n3: no rank of this step got through MPI_Init; nothing was recorded\n");
     EXPECT_TRUE(std::filesystem::exists(mine / "folder/users") && std::filesystem::exists(folder / "precious"));
     EXPECT_FALSE(std::filesystem::is_symlink(mine / "key"));
     std::filesystem::remove_all(mine.parent_path());
@@ -430,7 +431,31 @@ TEST_F(Step, the_kill_switch) {
     write("disabled", "");
     launch();
     finish();
-    EXPECT_EQ(log(), "debug paced-fabric: " + (folder / "disabled").string() + " is there; the plugin does nothing\n");
+    const std::string debug = "debug paced-fabric: " + (folder / "disabled").string() + " is there; the plugin does nothing\n";
+    const std::string line = "log paced-fabric: off: " + (folder / "disabled").string() + " exists\n";
+    EXPECT_EQ(log(), debug + line);
+    EXPECT_EQ(task(0).count("PACED_FABRIC_STEP_MODE"), 0U);
+
+    const auto says = [&](const char* mode, const std::function<void()>& prepare, const std::string& expected) {
+        begin();
+        prepare();
+        launch(mode);
+        finish();
+        EXPECT_EQ(log(), debug + expected);
+    };
+    const auto nothing = [] {};
+    says(nullptr, nothing, "");
+    says("off", nothing, "");
+    write("policy.toml", "schema = 1\n");
+    says(nullptr, nothing, "");
+    says(nullptr, [] { fake_setenv("PACED_FABRIC", "observe"); }, line);
+    says(nullptr, [] { fake_setenv("SLURM_PACED_FABRIC_MODE", ""); }, line);
+    says("off", [] { fake_setenv("PACED_FABRIC", "observe"); }, "");
+    says("observe", [] { fake.node = 1; }, "");
+    says("observe", [] { fake.step = 0xfffffffb; }, "");  // the batch script
+    char orted[] = "orted";
+    char* arguments[] = {orted, nullptr};
+    says("observe", [&] { fake.arguments = arguments; fake.argument_count = 1; }, "");  // srun has said it
 }
 
 TEST_F(Step, helper_runs_as_the_user_and_cannot_go_back) {

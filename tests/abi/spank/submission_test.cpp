@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inside sbatch, salloc and srun.
+#include <fcntl.h>
+#include <sys/wait.h>
+
 #include "tests/abi/spank/fixture.h"
 
 namespace paced::test {
@@ -174,7 +177,8 @@ TEST_F(Submission, inert_for_a_reason) {
         EXPECT_EQ(variable("SLURM_PACED_FABRIC_KEY"), "(unset)");
     };
     write("disabled", "");
-    is_inert("debug paced-fabric: " + (folder / "disabled").string() + " is there; the plugin does nothing\n");
+    is_inert("debug paced-fabric: " + (folder / "disabled").string() + " is there; the plugin does nothing\n" +
+             "log paced-fabric: off: " + (folder / "disabled").string() + " exists\n");
     std::filesystem::remove(folder / "disabled");
     words.push_back("colour=blue");
     is_inert("log paced-fabric: plugstack.conf: \"colour=blue\" is not understood; the plugin does nothing "
@@ -186,6 +190,104 @@ TEST_F(Submission, inert_for_a_reason) {
     call(plugin.init_post_opt);
     EXPECT_EQ(log(), "log paced-fabric: Slurm did not take the plugin's flags; the plugin does nothing\n");
     EXPECT_EQ(variable("SLURM_PACED_FABRIC_MODE"), "stays");
+}
+
+TEST_F(Submission, the_kill_switch_is_named_where_somebody_asks) {
+    write("disabled", "");
+    write("policy.toml", "schema = 1\n");
+    const std::string debug = "debug paced-fabric: " + (folder / "disabled").string() + " is there; the plugin does nothing\n";
+    const std::string line = "log paced-fabric: off: " + (folder / "disabled").string() + " exists\n";
+    const auto says = [&](int context, const std::vector<std::pair<std::string, const char*>>& flags) {
+        EXPECT_TRUE(run(context, flags));
+        call(plugin.init_post_opt);  // of another component
+        return log();
+    };
+    EXPECT_EQ(says(S_CTX_ALLOCATOR, {}), debug);
+    EXPECT_EQ(says(S_CTX_ALLOCATOR, {{"paced-fabric", "off"}}), debug);
+    EXPECT_EQ(says(S_CTX_ALLOCATOR, {{"paced-fabric", nullptr}}), debug + line);
+    EXPECT_EQ(says(S_CTX_ALLOCATOR, {{"paced-fabric-order", "ring"}}), debug + line);
+    EXPECT_EQ(says(S_CTX_LOCAL, {{"paced-fabric", "observe"}}), debug);  // its step says it
+    setenv("PACED_FABRIC", "observe", 1);
+    EXPECT_EQ(says(S_CTX_ALLOCATOR, {}), debug + line);
+    EXPECT_EQ(says(S_CTX_ALLOCATOR, {{"paced-fabric", "off"}}), debug);
+}
+
+const std::string left_alone =
+    "paced-fabric: mpirun's daemons are left alone: ranks started as 'mpirun … paced run -- PROGRAM' are recorded, others are not\n";
+
+class Mpirun : public Submission {
+protected:
+    // One srun that starts mpirun's daemons, in a heterogeneous step of two components; what it logs.
+    std::string srun(const char* mode, const char* program = "/usr/bin/orted") {
+        setenv("SLURM_JOB_ID", "7", 1);
+        std::string name = program;
+        char* arguments[] = {name.data(), nullptr};
+        std::vector<std::pair<std::string, const char*>> flags;
+        if (mode != nullptr) flags.emplace_back("paced-fabric", mode);
+        EXPECT_TRUE(run(S_CTX_LOCAL, flags));
+        fake.arguments = arguments;
+        fake.argument_count = 1;
+        for (int component = 0; component < 2; ++component) EXPECT_EQ(call(plugin.local_user_init), 0);
+        unsetenv("SLURM_PACED_FABRIC_MODE");
+        return log();
+    }
+    // The same as a child of an mpirun whose stderr is this, and which ties that of its srun to /dev/null.
+    void srun_below(int its_stderr) {
+        const pid_t mpirun = fork();
+        if (mpirun == 0) {
+            dup2(its_stderr, 2);
+            const pid_t child = fork();
+            if (child == 0) {
+                dup2(open("/dev/null", O_RDWR), 2);
+                _exit(srun("observe").empty() ? 0 : 1);
+            }
+            int status = -1;
+            waitpid(child, &status, 0);
+            _exit(WEXITSTATUS(status));
+        }
+        int status = -1;
+        waitpid(mpirun, &status, 0);
+        EXPECT_EQ(status, 0);
+    }
+};
+
+TEST_F(Mpirun, daemons_are_named_once_where_somebody_asks) {
+    EXPECT_EQ(srun("observe"), "log " + left_alone);
+    EXPECT_EQ(srun("pace", "hydra_pmi_proxy"), "log " + left_alone);
+    EXPECT_EQ(srun("observe", "train"), "");
+    EXPECT_EQ(srun("off"), "");
+    write("policy.toml", "schema = 1\n");
+    EXPECT_EQ(srun(nullptr), "");
+    setenv("SLURM_PACED_FABRIC_MODE", "", 1);  // from sbatch --export=NONE --paced-fabric
+    EXPECT_EQ(srun(nullptr), "log " + left_alone);
+    setenv("PACED_FABRIC", "observe", 1);
+    EXPECT_EQ(srun(nullptr), "log " + left_alone);
+    write("disabled", "");
+    EXPECT_EQ(srun(nullptr), "debug paced-fabric: " + (folder / "disabled").string() + " is there; the plugin does nothing\n" +
+                                 "log paced-fabric: off: " + (folder / "disabled").string() + " exists\n");
+}
+
+TEST_F(Mpirun, what_mpirun_throws_away_goes_where_mpirun_speaks) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    srun_below(ends[1]);
+    char text[1024] = {};
+    ASSERT_GT(read(ends[0], text, sizeof text - 1), 0);
+    EXPECT_EQ(text, left_alone);
+    close(ends[0]);
+    srun_below(ends[1]);  // nobody reads: nobody is hurt
+    close(ends[1]);
+
+    // a job's log is written at its end by all; in another file somebody's next line would lie over ours
+    const std::string file = (folder / "job.out").string();
+    const auto content = [&] { std::ifstream in(file); return std::string(std::istreambuf_iterator<char>(in), {}); };
+    for (const int flags : {O_APPEND, 0}) {
+        write("job.out", "before\n");
+        const int log_file = open(file.c_str(), O_WRONLY | flags);
+        srun_below(log_file);
+        close(log_file);
+        EXPECT_EQ(content(), flags == O_APPEND ? "before\n" + left_alone : "before\n");
+    }
 }
 
 }  // namespace
