@@ -3,6 +3,7 @@
 // the step has been made.
 #include <cstdio>
 #include <cstdlib>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
