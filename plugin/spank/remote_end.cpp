@@ -2,6 +2,7 @@
 // The end of a step inside slurmstepd, as root: the leader's node lets the helper write the report, every node clears
 // its run folder. Both happen in children that are the user, since the folder is his to fill with links.
 #include <csignal>
+#include <ctime>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,11 +26,19 @@ constexpr useconds_t after_kill_us = 20'000;
 constinit char finish_text[answer_limit + 1];
 
 // Where Slurm kills a step it kills whatever descends from slurmstepd, and may do so more than once: what the end of the
-// step starts meanwhile is hit too, and is tried again.
-Outcome run_in_spite_of_kills(const Child& child) noexcept {
+// step starts meanwhile is hit too, and is tried again; with SIGTERM first, where it is a cancellation. The user may kill
+// it too, so all tries together have the one deadline: Slurm drains a node whose step does not come to its end.
+Outcome run_in_spite_of_kills(Child child) noexcept {
+    timespec begin{}, now{};
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    const int deadline_ms = child.deadline_ms;
     Outcome outcome = run(child);
-    for (int left = most_kills; left > 0 && outcome.ending == Ending::crashed && outcome.code == SIGKILL; --left) {
+    for (int left = most_kills; left > 0 && outcome.ending == Ending::crashed && (outcome.code == SIGKILL || outcome.code == SIGTERM); --left) {
         usleep(after_kill_us);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        const long long gone_ms = (now.tv_sec - begin.tv_sec) * 1000LL + (now.tv_nsec - begin.tv_nsec) / 1'000'000;
+        if (gone_ms >= deadline_ms) break;
+        child.deadline_ms = static_cast<int>(deadline_ms - gone_ms);
         outcome = run(child);
     }
     return outcome;

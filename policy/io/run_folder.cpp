@@ -207,16 +207,21 @@ Result<RunFolder> join_run_folder(const RunFolderRequest& request) {
 
     const Descriptor folder(open_folder_at(user_folder->get(), name));
     if (!folder.open()) return failed("open " + joined.path);
+    // What this launch has made goes again (a full /dev/shm, say): nobody else would clear it.
+    const auto give_up = [&](tl::unexpected<Error> why) {
+        if (joined.first) remove_folder(user_folder->get(), request.session, folder.get(), 2);
+        return why;
+    };
     if (joined.first && !request.key.empty()) {
         const auto key = create_file_at(folder.get(), key_name, joined.path + '/' + key_name);
-        if (!key) return tl::unexpected<Error>(key.error());
-        if (!write_all(key->get(), request.key)) return failed("write " + joined.path + '/' + key_name);
+        if (!key) return give_up(tl::unexpected<Error>(key.error()));
+        if (!write_all(key->get(), request.key)) return give_up(failed("write " + joined.path + '/' + key_name));
     }
     if (faccessat(folder.get(), key_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) joined.key_file = joined.path + '/' + key_name;
 
     const Descriptor owners(openat(folder.get(), owners_name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!owners.open() || !write_all(owners.get(), std::to_string(request.local_rank) + ' ' + to_string(identify(request.owner)) + '\n'))
-        return failed("write " + joined.path + '/' + owners_name);
+        return give_up(failed("write " + joined.path + '/' + owners_name));
     return joined;
 }
 

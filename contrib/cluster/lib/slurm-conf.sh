@@ -53,7 +53,7 @@ MessageTimeout=20
 InactiveLimit=0
 Waittime=0
 SlurmdTimeout=30
-UnkillableStepTimeout=20
+UnkillableStepTimeout=60
 MailProg=/bin/true
 PlugStackConfig=$inside/plugstack.conf
 TEXT

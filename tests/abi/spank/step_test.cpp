@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inside slurmstepd: a whole step, and everything that can go wrong in it.
+#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <functional>
@@ -378,6 +379,10 @@ TEST_F(Step, report_and_cleaning) {
     };
     EXPECT_EQ(run(""), "log fake: finished " + mine.filename().string() + " as " + std::to_string(getuid()) + "\n");
     EXPECT_EQ(run("killed_twice"), run(""));
+    // however often it is killed, the end of a step is held for no longer than its deadline
+    const auto begun = std::chrono::steady_clock::now();
+    EXPECT_NE(run("killed_late").find("no report"), std::string::npos);
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(12));
     EXPECT_EQ(run("crash"), "log paced-fabric: n3: no report: the helper was ended by signal 11\n");
     EXPECT_EQ(run("nonsense"), "log paced-fabric: n3: no report: the helper gave an answer that is not understood: a line that the protocol does not know\n");
     EXPECT_EQ(run("flood"), "log paced-fabric: n3: no report: the helper answered too much\n");

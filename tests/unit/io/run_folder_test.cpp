@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy/io/run_folder.h"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -48,6 +50,22 @@ protected:
 
     test::TemporaryFolder folder_;
 };
+
+// A full file system: nothing is left of the try, least of all a key.
+TEST_F(RunFolderTest, AFolderThatCannotBeFilledGoesAgain) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit none{0, 0};
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &none);
+        const auto folder = join_run_folder(request("s", 0, "k1"));
+        _exit(!folder && folder.error().message == "cannot write " + in("s/key") + ": File too large" ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_FALSE(fs::exists(in("s")));
+}
 
 TEST_F(RunFolderTest, TheFirstMakesItAndTheOthersJoin) {
     const auto first = join_run_folder(request("s", 0, "k1"));
