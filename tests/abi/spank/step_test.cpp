@@ -398,6 +398,13 @@ TEST_F(Step, report_and_cleaning) {
     fake.log[0] = '\0';
     finish();
     EXPECT_EQ(log(), "log paced-fabric: n3: no rank of this step got through MPI_Init; nothing was recorded\n");
+    begin();  // who wants no report is told of none
+    fake_setenv("PACED_FABRIC_FAKE_LINES", lines.c_str());
+    fake_setenv("SLURM_PACED_FABRIC_REPORT", "none");
+    launch();
+    fake.log[0] = '\0';
+    finish();
+    EXPECT_EQ(log(), "");
     EXPECT_TRUE(std::filesystem::exists(mine / "folder/users") && std::filesystem::exists(folder / "precious"));
     EXPECT_FALSE(std::filesystem::is_symlink(mine / "key"));
     std::filesystem::remove_all(mine.parent_path());
