@@ -77,9 +77,10 @@ Outcome execute(const std::vector<std::string>& command, const std::map<std::str
 
 Job::Job(Mpi mpi, int ranks, int nodes) : mpi_(mpi), ranks_(ranks), root_(make_root()) {
     environment_ = {{"TEST_ROOT", root_}, {"TEST_NODES", std::to_string(nodes)}, {"TEST_SESSION", fs::path(root_).filename().string()},
-                    {"TEST_LIBRARY", PACED_FABRIC_LIB_DIR "/libpaced_fabric.so"},
+                    {"TEST_LIBRARY", library()},
                     {"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}, {"OMPI_MCA_mpi_yield_when_idle", "1"},
                     {"OMPI_MCA_btl", "self,vader,tcp"}, {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}};
+    fs::create_symlink(PACED_FABRIC_LIB_DIR "/libpaced_fabric.so", library());
     for (int node = 0; node < nodes; ++node) {
         fs::create_directory(folder(node));
         fs::permissions(folder(node), fs::perms::owner_all);

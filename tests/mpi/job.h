@@ -43,6 +43,8 @@ public:
     // Of the variables that as_rank reads, or others.
     void set(const std::string& name, const std::string& value) { environment_[name] = value; }
     std::string folder(int node = 0) const { return root_ + "/n" + std::to_string(node); }
+    // A link to the interposer: LD_PRELOAD cannot carry a path with blanks.
+    std::string library() const { return root_ + "/libpaced_fabric.so"; }
     const std::string& session() const { return environment_.at("TEST_SESSION"); }
 
     // What node 0 would report from; fails the test where there is nothing.

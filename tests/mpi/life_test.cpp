@@ -143,8 +143,8 @@ protected:
         const std::string launcher = GetParam() == Mpi::open_mpi ? "mpirun.openmpi --oversubscribe -n 2" : "mpiexec.mpich -n 2";
         const Outcome outcome = execute(
             {"unshare", "-m", "sh", "-c",
-             "mount -t tmpfs -o " + mount_options + " none " + folder + " && " + prepare + " && " + launcher + " " PACED_FABRIC_SOURCE_DIR "/tests/mpi/as_rank " PACED_FABRIC_BUILD_DIR "/tests/mpi/life_" + name_of(GetParam())},
-            {{"TEST_ROOT", folder}, {"TEST_NODES", "1"}, {"TEST_RUN_DIR", folder}, {"TEST_SESSION", job.session()}, {"TEST_LIBRARY", PACED_FABRIC_LIB_DIR "/libpaced_fabric.so"},
+             "mount -t tmpfs -o " + mount_options + " none " + folder + " && " + prepare + " && " + launcher + " '" PACED_FABRIC_SOURCE_DIR "/tests/mpi/as_rank' '" PACED_FABRIC_BUILD_DIR "/tests/mpi/life_" + name_of(GetParam()) + "'"},
+            {{"TEST_ROOT", folder}, {"TEST_NODES", "1"}, {"TEST_RUN_DIR", folder}, {"TEST_SESSION", job.session()}, {"TEST_LIBRARY", job.library()},
              {"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}, {"OMPI_MCA_mpi_yield_when_idle", "1"}, {"FOLDER", folder}});
         fs::remove(folder);
         return outcome;

@@ -4,8 +4,10 @@
 # the same. The variables are those of a step that is this very process's own.
 set -eu
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-library=$PACED_FABRIC_LIB_DIR/libpaced_fabric.so
+links=$(mktemp -d)
+trap 'rm -rf "$folder" "$links"' EXIT
+library=$links/libpaced_fabric.so  # LD_PRELOAD cannot carry a path with blanks
+ln -s "$PACED_FABRIC_LIB_DIR/libpaced_fabric.so" "$library"
 export PACED_FABRIC_STEP_MODE=observe PACED_FABRIC_STEP_STAMP=alone:$$ PACED_FABRIC_STEP_RUN_DIR=$folder \
   PACED_FABRIC_STEP_NODE=n1 PACED_FABRIC_STEP_NODE_COUNT=2 PACED_FABRIC_STEP_LEADER=self PACED_FABRIC_STEP_SESSION=s1 \
   PACED_FABRIC_STEP_PORTS=62000-62999 PACED_FABRIC_STEP_KEY_FILE=$folder/key
