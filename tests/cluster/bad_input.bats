@@ -107,7 +107,7 @@ with_file() {
 
 @test "unknown value in the environment: a line, the job runs" {
   PACED_FABRIC_WINDOW=soon same_as_without_us
-  [[ $said == "paced-fabric: PACED_FABRIC_WINDOW: "* ]]
+  [[ $said == "paced-fabric: PACED_FABRIC_WINDOW is ignored: "* ]]
   same "$(ours "$said")" 1
   recorded
 }
