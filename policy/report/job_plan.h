@@ -58,6 +58,29 @@ struct FabricView {
     friend bool operator==(const FabricView&, const FabricView&) = default;
 };
 
+// What an order costs on one level of the fabric; placement/rank_order.h says in which unit.
+struct OrderCost {
+    std::string level;  // "leaf", "spine", ...
+    long long chosen = 0, submitted = 0, lower_bound = 0;
+
+    friend bool operator==(const OrderCost&, const OrderCost&) = default;
+};
+
+// The order of hosts that was worked out for this step, and what became of it.
+struct OrderView {
+    std::string pattern;             // "ring", "tp=8,pp=4,dp=16", "none"; empty: nothing is known of a wish
+    std::string source;              // of the wish: "flag --paced-fabric-order"
+    std::vector<std::string> hosts;  // chosen; the submitted order where nothing improves. Empty: none was worked out
+    std::vector<OrderCost> levels;   // the top level first, the last is that of the leaves. Empty: not known
+    std::size_t leaves = 0;
+    bool improves = false;           // strictly cheaper than the submitted order
+    bool applied = false;            // the launch gave the ranks to the hosts in this order
+    std::string kept_because;        // why the submitted order is kept, without full stop; empty: applied, or nothing was asked for
+    std::vector<std::string> reasons;
+
+    friend bool operator==(const OrderView&, const OrderView&) = default;
+};
+
 struct Device {
     std::string pci, name;
 
@@ -93,6 +116,7 @@ struct JobPlan {
     JobInfo job;
     PolicyValues policy;
     FabricView fabric;
+    OrderView order;
     NodePlan node;
     std::vector<std::string> kept;   // the user's own settings that were left alone, one line each
     std::vector<std::string> notes;  // of the whole step

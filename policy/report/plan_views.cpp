@@ -51,6 +51,20 @@ FabricView fabric_view(const topology::FabricTopology& fabric, std::span<const s
     return view;
 }
 
+OrderView order_view(const placement::RankOrder& order, const config::Sourced<config::Order>& wish) {
+    OrderView view;
+    view.pattern = to_string(wish.value);
+    view.source = wish.source;
+    view.hosts = order.hosts;
+    for (const placement::LevelCost& cost : order.levels) view.levels.push_back({cost.level, cost.chosen, cost.submitted, cost.lower_bound});
+    view.leaves = order.leaves;
+    view.improves = order.improves;
+    view.reasons = order.reasons;
+    if (!order.improves && wish.value.pattern != config::Order::Pattern::none)
+        view.kept_because = order.reasons.empty() ? "no order of these nodes costs less" : order.reasons.front();
+    return view;
+}
+
 PolicyValues policy_view(const config::Effective& effective, config::Mode run) {
     PolicyValues values;
     values.mode = setting_of(effective.mode);
