@@ -14,15 +14,15 @@
 #include "policy/io/hwloc_reader.h"
 #include "policy/io/node_file.h"
 #include "policy/io/snapshot.h"
-#include "policy/placement/node_table.h"
+#include "policy/placement/binding.h"
 
 namespace paced::launcher {
 
 namespace {
 
 using namespace paced::topology;
-using placement::GpuRow;
-using placement::NodeTable;
+using placement::NodeBinding;
+using placement::TaskBinding;
 
 constexpr int done = 0, input_is_wrong = 1, surroundings_failed = 3;  // exit codes of every command
 
@@ -47,36 +47,36 @@ std::string head(const NodeTopology& node) {
            join(parts, ", ") + '\n';
 }
 
-std::string names_of(const NodeTopology& node, const std::vector<NicIndex>& nics, std::optional<NicIndex> but) {
+std::string names_of(const NodeTopology& node, const std::vector<NicIndex>& nics, const std::vector<NicIndex>& but = {}) {
     std::vector<std::string> names;
     for (NicIndex nic : nics)
-        if (nic != but) names.push_back(label(node.nic(nic)));
+        if (std::find(but.begin(), but.end(), nic) == but.end()) names.push_back(label(node.nic(nic)));
     return join(names, " ");
 }
 
-std::string gpu_table(const NodeTopology& node, const NodeTable& table) {
+std::string gpu_table(const NodeTopology& node, const NodeBinding& binding) {
     TextTable text({{"GPU", true},
                     {"PCI"},
                     {"Name", false, true},
                     {"NUMA", true},
                     {"CPUs", false, true},
-                    {"NIC"},
+                    {"NIC", false, true},
                     {"Relation"},
                     {"As near", false, true}});
-    for (const GpuRow& row : table.rows) {
+    for (const TaskBinding& row : binding.tasks) {
         const Gpu& gpu = node.gpu(row.gpu);
         text.add({std::to_string(to_index(row.gpu)), gpu.place.pci ? to_string(*gpu.place.pci) : "",
                   gpu.name.empty() ? gpu.vendor : gpu.name, row.numa ? std::to_string(*row.numa) : "", to_string(row.cpus),
-                  row.nic ? label(node.nic(*row.nic)) : "none", row.relation ? std::string(to_string(*row.relation)) : "",
-                  names_of(node, row.candidates, row.nic)});
+                  row.nic_down ? "down" : row.nics.empty() ? "none" : names_of(node, row.nics), row.relation ? std::string(to_string(*row.relation)) : "",
+                  names_of(node, row.candidates, row.nics)});
     }
     return text.text();
 }
 
 // The words of the relations in the table, nearest first.
-std::string legend(const NodeTable& table) {
+std::string legend(const NodeBinding& binding) {
     std::vector<Relation> relations;
-    for (const GpuRow& row : table.rows)
+    for (const TaskBinding& row : binding.tasks)
         if (row.relation && std::find(relations.begin(), relations.end(), *row.relation) == relations.end())
             relations.push_back(*row.relation);
     std::sort(relations.begin(), relations.end());
@@ -104,28 +104,28 @@ nlohmann::ordered_json device(const std::optional<PciAddress>& pci, const std::s
 }  // namespace
 
 std::string topo_text(const NodeTopology& node, bool with_tree) {
-    const NodeTable table = placement::node_table(node);
+    const NodeBinding binding = placement::bind_tasks(node);
     std::string text = head(node);
     if (with_tree) text += '\n' + node_tree(node);
     text += '\n';
-    text += table.rows.empty() ? "This node has no GPUs.\n" : gpu_table(node, table) + legend(table);
+    text += binding.tasks.empty() ? "This node has no GPUs.\n" : gpu_table(node, binding) + legend(binding);
     text += '\n';
     text += node.nics.empty() ? "This node has no NICs.\n" : nic_table(node);
-    for (const std::string& warning : table.warnings) text += "\nwarning: " + warning + '\n';
+    for (const std::string& warning : binding.warnings) text += "\nwarning: " + warning + '\n';
     return text;
 }
 
 std::string topo_json(const NodeTopology& node) {
     using nlohmann::ordered_json;
-    const NodeTable table = placement::node_table(node);
+    const NodeBinding binding = placement::bind_tasks(node);
     ordered_json bindings = ordered_json::array();
     const auto nic_device = [&](NicIndex nic) { return device(node.nic(nic).place.pci, node.nic(nic).name); };
-    for (const GpuRow& row : table.rows) {
+    for (const TaskBinding& row : binding.tasks) {
         ordered_json gpu = device(node.gpu(row.gpu).place.pci, node.gpu(row.gpu).name);
         gpu["index"] = to_index(row.gpu);
         ordered_json candidates = ordered_json::array(), nics = ordered_json::array();
         for (NicIndex nic : row.candidates) candidates.push_back(nic_device(nic));
-        if (row.nic) nics.push_back(nic_device(*row.nic));
+        for (NicIndex nic : row.nics) nics.push_back(nic_device(nic));
         bindings.push_back({{"gpu", std::move(gpu)},
                             {"nics", std::move(nics)},
                             {"candidates", std::move(candidates)},
@@ -135,7 +135,7 @@ std::string topo_json(const NodeTopology& node) {
                             {"reasons", row.reasons}});
     }
     const ordered_json whole{
-        {"node", ordered_json::parse(io::write_snapshot(node))}, {"bindings", std::move(bindings)}, {"warnings", table.warnings}};
+        {"node", ordered_json::parse(io::write_snapshot(node))}, {"bindings", std::move(bindings)}, {"warnings", binding.warnings}};
     return whole.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "policy/config/effective.h"
-#include "policy/placement/node_table.h"
+#include "policy/placement/binding.h"
 #include "policy/report/job_plan.h"
 #include "policy/topology/fabric_topology.h"
 
 namespace paced::report {
 
-// Bindings and remark; who the node is stays for the caller.
-NodePlan node_view(const topology::NodeTopology& node, const placement::NodeTable& table);
+// Bindings, one a task, and remark; who the node is stays for the caller.
+NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBinding& binding);
 
 // hosts in rank order.
 FabricView fabric_view(const topology::FabricTopology& fabric, std::span<const std::string> hosts);
