@@ -41,6 +41,7 @@ NodePlanned plan_node(const topology::NodeTopology& node, const PlanOptions& opt
     planned.gpus = static_cast<int>(node.gpus.size());
     planned.nics = static_cast<int>(node.nics.size());
     planned.plan = report::node_view(node, placement::bind_tasks(node, request));
+    planned.plan.local_tasks = static_cast<int>(planned.plan.bindings.size());
     return planned;
 }
 
