@@ -3,11 +3,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <unistd.h>
 
 #include "policy/base/text.h"
-#include "policy/io/topology_conf.h"
+#include "policy/io/fabric_file.h"
 #include "policy/report/plan_views.h"
 
 namespace paced::step {
@@ -15,8 +16,8 @@ namespace paced::step {
 namespace {
 
 // As slurmctld and "configless" slurmd keep them.
-std::vector<std::string> places(const std::string& topology_conf, const Environment& environment) {
-    if (!topology_conf.empty()) return {topology_conf};
+std::vector<std::string> places(const std::string& fabric_file, const Environment& environment) {
+    if (!fabric_file.empty()) return {fabric_file};
     std::vector<std::string> found;
     const std::string slurm_conf = environment.get_or("SLURM_CONF", "");
     if (slurm_conf.find('/') != std::string::npos) found.push_back(slurm_conf.substr(0, slurm_conf.rfind('/')) + "/topology.conf");
@@ -37,28 +38,30 @@ std::string first_error(const Diagnostics& diagnostics) {
 
 }  // namespace
 
-report::FabricView find_fabric(const std::vector<std::string>& hosts, const std::string& topology_conf, const Environment& environment) {
+Result<topology::FabricTopology> read_fabric(const std::string& fabric_file, const Environment& environment) {
+    const std::vector<std::string> candidates = places(fabric_file, environment);
+    for (const std::string& path : candidates) {
+        if (access(path.c_str(), R_OK) != 0) {
+            if (errno == ENOENT || errno == ENOTDIR) continue;
+            return fail("cannot read " + path + ": " + std::strerror(errno));
+        }
+        Diagnostics diagnostics;
+        auto fabric = io::read_fabric_file(path, diagnostics);
+        if (!fabric) return fail(first_error(diagnostics));
+        return std::move(*fabric);
+    }
+    return fail("there is no " + join(candidates, ", "));
+}
+
+report::FabricView find_fabric(const std::vector<std::string>& hosts, const std::string& fabric_file, const Environment& environment) {
     report::FabricView view;
     if (hosts.empty()) {
         view.problem = "the step's nodes are not known, so neither is their place";
         return view;
     }
-    const std::vector<std::string> candidates = places(topology_conf, environment);
-    for (const std::string& path : candidates) {
-        if (access(path.c_str(), R_OK) != 0) {
-            if (errno == ENOENT || errno == ENOTDIR) continue;
-            view.problem = "switches are not known: cannot read " + path + ": " + std::strerror(errno);
-            return view;
-        }
-        Diagnostics diagnostics;
-        const auto fabric = io::read_topology_conf(path, diagnostics);
-        if (!fabric) {
-            view.problem = "switches are not known: " + first_error(diagnostics);
-            return view;
-        }
-        return report::fabric_view(*fabric, hosts);
-    }
-    view.problem = "switches are not known: there is no " + join(candidates, ", ");
+    const Result<topology::FabricTopology> fabric = read_fabric(fabric_file, environment);
+    if (fabric) return report::fabric_view(*fabric, hosts);
+    view.problem = "switches are not known: " + fabric.error().message;
     return view;
 }
 

@@ -30,6 +30,7 @@ class FabricTopology {
 public:
     FabricKind kind = FabricKind::tree;
     std::string origin;  // what it was read from
+    int rails = 1;       // the most leaf switches that a host hangs on; more than 1: a leaf here stands for that many switches
 
     const std::vector<Switch>& switches() const { return switches_; }
     const Switch& at(SwitchIndex index) const { return switches_[to_index(index)]; }
