@@ -2,7 +2,7 @@
 // What srun's plugin did about the order of a step, as it travels to the nodes in SLURM_PACED_FABRIC_PLACED. The shim puts
 // the job's id in front; a node believes no other job's.
 //
-//   42 ordered ring n1,n3,n5,n7,n2,n4,n6,n8
+//   42 ordered ring n[1,3,5,7,2,4,6,8]
 //   42 ordered ring #8d2f4c01a3b5e677      too many hosts for a variable: their hash, and the nodes work the order out again
 //   42 kept -w chooses the nodes
 #pragma once

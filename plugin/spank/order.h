@@ -6,7 +6,7 @@
 
 namespace paced::spank::order {
 
-// "42 ordered ring n1,n3,n2,n4" or "42 kept -w chooses the nodes" (plugin/helper/placed.h). Each srun sets it or unsets it.
+// "42 ordered ring n[1,3,2,4]" or "42 kept -w chooses the nodes" (plugin/helper/placed.h). Each srun sets it or unsets it.
 inline constexpr char placed_variable[] = "SLURM_PACED_FABRIC_PLACED";
 
 void before_options() noexcept;  // in srun's init: what srun finds in its environment then, it takes for the user's wish
