@@ -160,7 +160,7 @@ void walk_devices(hwloc_topology_t topology, NodeTopology& node) {
     for (hwloc_obj_t device = nullptr; (device = hwloc_get_next_pcidev(topology, device)) != nullptr;) {
         Place place = place_of(topology, device);
         if (const auto vendor = gpu_vendor(numbers_of(device->attr->pcidev), !place.path.bridges.empty())) {
-            node.gpus.push_back({std::move(place), gpu_name(device), std::string(*vendor)});
+            node.gpus.push_back({.place = std::move(place), .name = gpu_name(device), .vendor = std::string(*vendor)});
         } else if (auto nic = nic_of(device)) {
             nic->place = std::move(place);
             node.nics.push_back(std::move(*nic));

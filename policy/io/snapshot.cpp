@@ -31,12 +31,17 @@ json to_json(const Gpu& gpu) {
     json object = to_json(gpu.place);
     object["name"] = gpu.name;
     object["vendor"] = gpu.vendor;
+    object["uuid"] = gpu.uuid;
+    object["partitions"] = gpu.partitions;
+    if (!gpu.partition_uuids.empty()) object["partition_uuids"] = gpu.partition_uuids;
     return object;
 }
 
 json to_json(const Nic& nic) {
     json object = to_json(nic.place);
     object["name"] = nic.name;
+    if (!nic.alias.empty()) object["alias"] = nic.alias;
+    if (!nic.more_names.empty()) object["more_names"] = nic.more_names;
     object["kind"] = to_string(nic.kind);
     object["state"] = to_string(nic.state);
     object["rate_mbps"] = nic.rate_mbps;
@@ -109,8 +114,25 @@ Place place_in(const json& object) {
     return place;
 }
 
+std::vector<std::string> texts_of(const json& object, const char* key) {
+    std::vector<std::string> texts;
+    for (const json& text : array_of(object, key)) {
+        if (!text.is_string()) throw Wrong{std::string("'") + key + "' does not hold texts"};
+        texts.push_back(text.get<std::string>());
+    }
+    return texts;
+}
+
 Gpu gpu_in(const json& object) {
-    return {place_in(object), text_of(object, "name"), text_of(object, "vendor")};
+    Gpu gpu{.place = place_in(object), .name = text_of(object, "name"), .vendor = text_of(object, "vendor")};
+    // Snapshots of older versions, one may be there since the last boot, have neither.
+    if (object.contains("uuid")) gpu.uuid = text_of(object, "uuid");
+    if (object.contains("partitions")) gpu.partitions = static_cast<int>(count_in(object["partitions"], "partitions", 1024));
+    if (object.contains("partition_uuids")) gpu.partition_uuids = texts_of(object, "partition_uuids");
+    if (gpu.partitions < 1) throw Wrong{"'partitions' is not at least 1"};
+    if (!gpu.partition_uuids.empty() && gpu.partition_uuids.size() != static_cast<std::size_t>(gpu.partitions))
+        throw Wrong{"'partition_uuids' does not name one for each of 'partitions'"};
+    return gpu;
 }
 
 NicPort port_in(const json& triple) {
@@ -125,6 +147,8 @@ Nic nic_in(const json& object) {
     Nic nic;
     nic.place = place_in(object);
     nic.name = text_of(object, "name");
+    if (object.contains("alias")) nic.alias = text_of(object, "alias");
+    if (object.contains("more_names")) nic.more_names = texts_of(object, "more_names");
     const auto kind = parse_nic_kind(text_of(object, "kind"));
     const auto state = parse_link_state(text_of(object, "state"));
     if (!kind) throw Wrong{"'kind' is no kind of NIC"};
@@ -132,10 +156,7 @@ Nic nic_in(const json& object) {
     nic.kind = *kind;
     nic.state = *state;
     nic.rate_mbps = static_cast<std::uint32_t>(count_in(member(object, "rate_mbps"), "rate_mbps", 0xffffffff));
-    for (const json& name : array_of(object, "netdevs")) {
-        if (!name.is_string()) throw Wrong{"'netdevs' does not hold texts"};
-        nic.netdevs.push_back(name.get<std::string>());
-    }
+    nic.netdevs = texts_of(object, "netdevs");
     for (const json& port : array_of(object, "ports")) nic.ports.push_back(port_in(port));
     if (object.contains("virtual_function_of")) nic.virtual_function_of = address_in(object["virtual_function_of"], "virtual_function_of");
     return nic;
@@ -150,6 +171,20 @@ void read_pus(const json& object, NodeTopology& node) {
     auto core = cores.begin();
     for (int cpu = node.cpus.first(); cpu >= 0; cpu = node.cpus.next(cpu))
         node.pus.push_back({.cpu = cpu, .core = number_in(*core++, "cores")});
+}
+
+void read_stated_relations(const json& object, NodeTopology& node) {
+    const Wrong wrong{"'stated_relations' does not hold one relation or null for each GPU and NIC"};
+    const json& rows = array_of(object, "stated_relations");
+    if (rows.size() != node.gpus.size()) throw wrong;
+    for (const json& row : rows) {
+        if (!row.is_array() || row.size() != node.nics.size()) throw wrong;
+        auto& relations = node.stated_relations.emplace_back();
+        for (const json& cell : row) {
+            relations.push_back(cell.is_string() ? parse_relation(cell.get_ref<const std::string&>()) : std::nullopt);
+            if (!relations.back() && !cell.is_null()) throw wrong;
+        }
+    }
 }
 
 NodeTopology node_in(const json& object) {
@@ -167,6 +202,7 @@ NodeTopology node_in(const json& object) {
     locate_pus(node);
     for (const json& gpu : array_of(object, "gpus")) node.gpus.push_back(gpu_in(gpu));
     for (const json& nic : array_of(object, "nics")) node.nics.push_back(nic_in(nic));
+    if (object.contains("stated_relations")) read_stated_relations(object, node);
     return node;
 }
 
@@ -197,6 +233,11 @@ std::string write_snapshot(const NodeTopology& node) {
     for (const Package& package : node.packages) packages.push_back({{"number", package.number}, {"cpus", to_string(package.cpus)}});
     for (const Gpu& gpu : node.gpus) gpus.push_back(to_json(gpu));
     for (const Nic& nic : node.nics) nics.push_back(to_json(nic));
+    json relations = json::array();
+    for (const auto& row : node.stated_relations) {
+        json& cells = relations.emplace_back(json::array());
+        for (const auto& relation : row) cells.push_back(relation ? json(to_string(*relation)) : json());
+    }
 
     std::string text = "{\"schema\": " + dump(snapshot_schema);
     text += ",\n\"origin\": " + dump(node.origin);
@@ -207,6 +248,7 @@ std::string write_snapshot(const NodeTopology& node) {
     append_lines(text, "packages", packages);
     append_lines(text, "gpus", gpus);
     append_lines(text, "nics", nics);
+    if (!node.stated_relations.empty()) append_lines(text, "stated_relations", relations);
     return text + "}\n";
 }
 

@@ -32,6 +32,8 @@ struct Setting {
 
 struct PolicyValues {
     Setting mode, order, bind, window, report;
+    bool bind_applies = false;       // this policy has them done, not only shown; whether they were, the plan says
+    bool order_applies = false;
     std::string mode_run;            // what is done in the end: pace may observe
     std::string named_policy;        // the [policy.NAME] asked for; may be empty
     std::vector<std::string> notes;  // "window 5ms cut to the site's window_max 2ms"
@@ -125,6 +127,8 @@ struct JobPlan {
     friend bool operator==(const JobPlan&, const JobPlan&) = default;
 };
 
+// One object in one line: an element of `bindings` in `paced plan --json`.
+std::string to_json(const Binding& binding);
 std::string to_json(const JobPlan& plan);
 Result<JobPlan> parse_job_plan(std::string_view json);
 

@@ -78,6 +78,7 @@ JobInfo job(const Json& json) {
 Json policy(const PolicyValues& policy) {
     return {{"mode", setting(policy.mode)},     {"mode_run", policy.mode_run},
             {"order", setting(policy.order)},   {"bind", setting(policy.bind)},
+            {"bind_applies", policy.bind_applies}, {"order_applies", policy.order_applies},
             {"window", setting(policy.window)}, {"report", setting(policy.report)},
             {"named", text_or_null(policy.named_policy)}, {"notes", policy.notes}};
 }
@@ -88,6 +89,8 @@ PolicyValues policy(const Json& json) {
     read(json, "mode_run", policy.mode_run);
     read_setting(json, "order", policy.order);
     read_setting(json, "bind", policy.bind);
+    read(json, "bind_applies", policy.bind_applies);
+    read(json, "order_applies", policy.order_applies);
     read_setting(json, "window", policy.window);
     read_setting(json, "report", policy.report);
     read(json, "named", policy.named_policy);
@@ -177,6 +180,8 @@ NodePlan node(const Json& json) {
 }
 
 }  // namespace fields
+
+std::string to_json(const Binding& binding) { return fields::binding(binding).dump(-1, ' ', false, fields::Json::error_handler_t::replace); }
 
 std::string to_json(const JobPlan& plan) {
     using namespace fields;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "policy/config/placement_applies.h"
 #include "policy/placement/fabric_summary.h"
 
 namespace paced::report {
@@ -12,6 +13,21 @@ namespace {
 std::string pci_of(const topology::Place& place) { return place.pci ? to_string(*place.pci) : std::string(); }
 
 Device device_of(const topology::Nic& nic) { return {pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name}; }
+
+// What a row of the table and a task's binding have in common: all but the task and its NICs.
+template <class Row>
+Binding binding_of(const topology::NodeTopology& node, const Row& row) {
+    const topology::Gpu& gpu = node.gpu(row.gpu);
+    Binding binding;
+    binding.gpu = static_cast<int>(to_index(row.gpu));
+    binding.device = {pci_of(gpu.place), gpu.name.empty() ? gpu.vendor : gpu.name};
+    for (topology::NicIndex candidate : row.candidates) binding.candidates.push_back(device_of(node.nic(candidate)));
+    if (row.relation) binding.relation = to_string(*row.relation);
+    binding.cpus = to_string(row.cpus);
+    binding.numa = row.numa;
+    binding.reasons = row.reasons;
+    return binding;
+}
 
 template <class T>
 Setting setting_of(const config::Sourced<T>& sourced) {
@@ -23,20 +39,26 @@ Setting setting_of(const config::Sourced<T>& sourced) {
 NodePlan node_view(const topology::NodeTopology& node, const placement::NodeTable& table) {
     NodePlan plan;
     for (const placement::GpuRow& row : table.rows) {
-        const topology::Gpu& gpu = node.gpu(row.gpu);
-        Binding binding;
-        binding.gpu = static_cast<int>(to_index(row.gpu));
-        binding.device = {pci_of(gpu.place), gpu.name.empty() ? gpu.vendor : gpu.name};
+        Binding binding = binding_of(node, row);
         if (row.nic) binding.nics.push_back(device_of(node.nic(*row.nic)));
-        for (topology::NicIndex candidate : row.candidates) binding.candidates.push_back(device_of(node.nic(candidate)));
-        if (row.relation) binding.relation = to_string(*row.relation);
-        binding.cpus = to_string(row.cpus);
-        binding.numa = row.numa;
-        binding.reasons = row.reasons;
         plan.bindings.push_back(std::move(binding));
     }
     if (table.rows.empty()) plan.remark = "no GPUs, nothing to bind";
     plan.notes = table.warnings;
+    return plan;
+}
+
+NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBinding& bindings) {
+    NodePlan plan;
+    for (const placement::TaskBinding& task : bindings.tasks) {
+        Binding binding = binding_of(node, task);
+        binding.task = task.task;
+        for (topology::NicIndex nic : task.nics) binding.nics.push_back(device_of(node.nic(nic)));
+        plan.bindings.push_back(std::move(binding));
+    }
+    plan.local_tasks = static_cast<int>(bindings.tasks.size());
+    if (bindings.tasks.empty()) plan.remark = node.gpus.empty() ? "no GPUs, nothing to bind" : "no GPU may be used, nothing to bind";
+    plan.notes = bindings.warnings;
     return plan;
 }
 
@@ -72,6 +94,9 @@ PolicyValues policy_view(const config::Effective& effective, config::Mode run) {
     values.bind = setting_of(effective.bind);
     values.window = setting_of(effective.window);
     values.report = setting_of(effective.report);
+    const config::PlacementApplies applies = config::placement_applies(effective);
+    values.bind_applies = applies.bind;
+    values.order_applies = applies.order;
     values.mode_run = to_string(run);
     values.named_policy = effective.named_policy;
     values.notes = effective.notes;

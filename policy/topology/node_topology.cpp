@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace paced::topology {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kind_names{"infiniband", "omni-path", "slingshot", "efa", "roce", "ethernet"};
+constexpr std::array<std::string_view, 7> kind_names{"infiniband", "omni-path", "slingshot", "efa", "roce", "ethernet", "rdma"};
 constexpr std::array<std::string_view, 3> class_names{"fabric", "roce-ethernet", "ethernet"};
 constexpr std::array<std::string_view, 3> state_names{"up", "down", "unknown"};
 
@@ -59,12 +60,21 @@ auto holder_of_each_cpu(const std::vector<Part>& parts) {
     };
 }
 
+// Sorts, and says where each came from.
 template <class Device>
-void sort_by_address(std::vector<Device>& devices) {
-    std::stable_sort(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
-        if (!a.place.pci || !b.place.pci) return a.place.pci.has_value() && !b.place.pci.has_value();
-        return *a.place.pci < *b.place.pci;
+std::vector<std::size_t> sort_by_address(std::vector<Device>& devices) {
+    std::vector<std::size_t> order(devices.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const auto& left = devices[a].place.pci;
+        const auto& right = devices[b].place.pci;
+        return left && (!right || *left < *right);
     });
+    std::vector<Device> sorted;
+    sorted.reserve(devices.size());
+    for (std::size_t from : order) sorted.push_back(std::move(devices[from]));
+    devices = std::move(sorted);
+    return order;
 }
 
 }  // namespace
@@ -87,7 +97,7 @@ std::optional<LinkState> parse_link_state(std::string_view text) {
 
 NicClass class_of(NicKind kind) {
     if (kind == NicKind::ethernet) return NicClass::ethernet;
-    return kind == NicKind::roce ? NicClass::roce_ethernet : NicClass::fabric;
+    return kind == NicKind::roce ? NicClass::roce_ethernet : NicClass::fabric;  // rdma too: better than to pass it over
 }
 
 LinkState state_of_ports(const std::vector<NicPort>& ports) {
@@ -104,6 +114,8 @@ std::string label(const Nic& nic) {
 }
 
 Relation relation_between(const NodeTopology& node, GpuIndex gpu_index, NicIndex nic_index) {
+    if (!node.stated_relations.empty())
+        if (const auto& stated = node.stated_relations[to_index(gpu_index)][to_index(nic_index)]) return *stated;
     const Place& gpu = node.gpu(gpu_index).place;
     const Place& nic = node.nic(nic_index).place;
     if (!gpu.path.host_bridge.empty() && gpu.path.host_bridge == nic.path.host_bridge) return relation_below(gpu.path, nic.path);
@@ -133,8 +145,15 @@ void locate_places(NodeTopology& node) {
 }
 
 void sort_devices(NodeTopology& node) {
-    sort_by_address(node.gpus);
-    sort_by_address(node.nics);
+    const auto gpus = sort_by_address(node.gpus);
+    const auto nics = sort_by_address(node.nics);
+    if (node.stated_relations.empty()) return;
+    const auto before = std::move(node.stated_relations);
+    node.stated_relations.clear();
+    for (std::size_t gpu : gpus) {
+        auto& row = node.stated_relations.emplace_back();
+        for (std::size_t nic : nics) row.push_back(before[gpu][nic]);
+    }
 }
 
 }  // namespace paced::topology

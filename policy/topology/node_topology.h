@@ -54,9 +54,17 @@ struct Gpu {
     Place place;
     std::string name;    // "Tesla T4"; empty: unknown
     std::string vendor;  // "NVIDIA", "AMD" or "Intel"
+    // As the maker's tools and *_VISIBLE_DEVICES write it; empty: unknown. NVIDIA and AMD: "GPU-..." (AMD's 16 hexadecimal digits
+    // get the "GPU-" of ROCR_VISIBLE_DEVICES, whatever the input says).
+    std::string uuid = {};
+    // Logical devices that the driver makes of this PCI device: 1, or as many as there are MIG instances or parts of a
+    // partitioned AMD device (DPX 2, TPX 3, QPX 4, CPX 6 or 8). Each can be a task's own.
+    int partitions = 1;
+    std::vector<std::string> partition_uuids = {};  // "MIG-..." of each; empty, or partitions many
 };
 
-enum class NicKind { infiniband, omni_path, slingshot, efa, roce, ethernet };
+// rdma: an RDMA device of which the input does not tell whether it is InfiniBand or Ethernet.
+enum class NicKind { infiniband, omni_path, slingshot, efa, roce, ethernet, rdma };
 
 // Classes in the order in which placement prefers them.
 enum class NicClass { fabric, roce_ethernet, ethernet };
@@ -71,7 +79,9 @@ struct NicPort {
 
 struct Nic {
     Place place;
-    std::string name;                  // what libraries call it: mlx5_0, hfi1_0, hsi0, eth0; empty: it has no driver
+    std::string name;                  // what libraries call it: mlx5_0, hfi1_0, hsi0, eth0; empty: it has no driver, or the input does not tell
+    std::string alias;                 // what the input calls it beside that: "NIC0", a column of nvidia-smi; mostly empty
+    std::vector<std::string> more_names;  // further RDMA devices of the same PCI device: mlx5_1
     std::vector<std::string> netdevs;  // its network interfaces
     NicKind kind = NicKind::ethernet;
     LinkState state = LinkState::unknown;  // up if any port or interface is
@@ -89,6 +99,9 @@ struct NodeTopology {
     std::vector<Package> packages;
     std::vector<Gpu> gpus;
     std::vector<Nic> nics;
+    // What the input states of each GPU (outer) and NIC (inner) where it tells relations instead of paths (nvidia-smi). nullopt: not
+    // told of these two. Empty, or of exactly this size; what is told here counts, whatever the places say.
+    std::vector<std::vector<std::optional<Relation>>> stated_relations;
 
     const Gpu& gpu(GpuIndex index) const { return gpus[to_index(index)]; }
     const Nic& nic(NicIndex index) const { return nics[to_index(index)]; }
@@ -112,7 +125,7 @@ Relation relation_between(const NodeTopology& node, GpuIndex gpu, NicIndex nic);
 void locate_pus(NodeTopology& node);
 // The same for every device, from its local_cpus. A node without packages gets one.
 void locate_places(NodeTopology& node);
-// By PCI address, those without one behind, in the order in which they came.
+// By PCI address, those without one behind, in the order in which they came; stated_relations along with them.
 void sort_devices(NodeTopology& node);
 
 }  // namespace paced::topology

@@ -23,12 +23,17 @@ NodeTopology small_node() {
     gpu.place.local_cpus = CpuSet{0, 4};
     gpu.name = "H100 SXM5 80GB";
     gpu.vendor = "NVIDIA";
+    gpu.uuid = "GPU-1";
+    gpu.partitions = 2;
+    gpu.partition_uuids = {"MIG-1", "MIG-2"};
     node.gpus.push_back(gpu);
     Nic nic;
     nic.place = gpu.place;
     nic.place.pci = parse_pci_address("10000:04:00.0");
     nic.place.local_cpus = CpuSet{0, 1, 4, 5};
     nic.name = "mlx5_0";
+    nic.alias = "NIC0";
+    nic.more_names = {"mlx5_1"};
     nic.netdevs = {"ib0", "ib1"};
     nic.kind = NicKind::roce;
     nic.ports = {{1, LinkState::down, 0}, {2, LinkState::up, 400'000}};
@@ -36,6 +41,7 @@ NodeTopology small_node() {
     nic.rate_mbps = 400'000;
     nic.virtual_function_of = parse_pci_address("10000:04:00.1");
     node.nics = {nic, Nic{}};
+    node.stated_relations = {{Relation::pxb, std::nullopt}};
     locate_places(node);
     return node;
 }
@@ -55,11 +61,14 @@ TEST(Snapshot, Text) {
   {"cpus":"0-1,4-5","number":0}
 ],
 "gpus": [
-  {"bridges":["10000:00:01.0","10000:01:00.0"],"cpus":"0,4","host_bridge":"10000:00","name":"H100 SXM5 80GB","numa":0,"package":0,"pci":"10000:03:00.0","vendor":"NVIDIA"}
+  {"bridges":["10000:00:01.0","10000:01:00.0"],"cpus":"0,4","host_bridge":"10000:00","name":"H100 SXM5 80GB","numa":0,"package":0,"partition_uuids":["MIG-1","MIG-2"],"partitions":2,"pci":"10000:03:00.0","uuid":"GPU-1","vendor":"NVIDIA"}
 ],
 "nics": [
-  {"bridges":["10000:00:01.0","10000:01:00.0"],"cpus":"0-1,4-5","host_bridge":"10000:00","kind":"roce","name":"mlx5_0","netdevs":["ib0","ib1"],"numa":null,"package":0,"pci":"10000:04:00.0","ports":[[1,"down",0],[2,"up",400000]],"rate_mbps":400000,"state":"up","virtual_function_of":"10000:04:00.1"},
+  {"alias":"NIC0","bridges":["10000:00:01.0","10000:01:00.0"],"cpus":"0-1,4-5","host_bridge":"10000:00","kind":"roce","more_names":["mlx5_1"],"name":"mlx5_0","netdevs":["ib0","ib1"],"numa":null,"package":0,"pci":"10000:04:00.0","ports":[[1,"down",0],[2,"up",400000]],"rate_mbps":400000,"state":"up","virtual_function_of":"10000:04:00.1"},
   {"bridges":[],"cpus":"","host_bridge":"","kind":"ethernet","name":"","netdevs":[],"numa":null,"package":null,"pci":null,"ports":[],"rate_mbps":0,"state":"unknown"}
+],
+"stated_relations": [
+  ["PXB",null]
 ]}
 )");
 }
@@ -78,6 +87,22 @@ TEST(Snapshot, ComesBackAsItWas) {
     const auto empty = read_snapshot(write_snapshot({}));
     ASSERT_TRUE(empty) << empty.error().message;
     EXPECT_TRUE(empty->gpus.empty());
+}
+
+// A node may have one since its last boot, made by the version before.
+TEST(Snapshot, AnOlderOneIsStillRead) {
+    std::string text = write_snapshot(small_node());
+    for (const char* gone : {",\"partition_uuids\":[\"MIG-1\",\"MIG-2\"],\"partitions\":2", ",\"uuid\":\"GPU-1\"", "\"alias\":\"NIC0\",",
+                             ",\"more_names\":[\"mlx5_1\"]", ",\n\"stated_relations\": [\n  [\"PXB\",null]\n]"}) {
+        ASSERT_NE(text.find(gone), std::string::npos) << gone;
+        text.erase(text.find(gone), std::string_view(gone).size());
+    }
+    const auto read = read_snapshot(text);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->gpus[0].partitions, 1);
+    EXPECT_EQ(read->gpus[0].uuid, "");
+    EXPECT_EQ(read->nics[0].alias, "");
+    EXPECT_TRUE(read->stated_relations.empty());
 }
 
 TEST(Snapshot, NamesThatAreNoUtf8AreWritten) {
@@ -111,6 +136,12 @@ TEST(Snapshot, SaysWhatIsWrong) {
         {"[1,\"down\",0]", "[1,0,0]", "'ports' does not hold [number, state, rate]"},
         {"[\"ib0\",\"ib1\"]", "[0]", "'netdevs' does not hold texts"},
         {"\"numa\":0", "\"numa\":\"0\"", "'numa' is not a count"},
+        {"\"uuid\":\"GPU-1\"", "\"uuid\":1", "'uuid' is not a text"},
+        {"\"partitions\":2", "\"partitions\":0", "'partitions' is not at least 1"},
+        {"\"partitions\":2", "\"partitions\":3", "'partition_uuids' does not name one for each of 'partitions'"},
+        {"[\"PXB\",null]", "[\"PXB\"]", "'stated_relations' does not hold one relation or null for each GPU and NIC"},
+        {"[\"PXB\",null]", "[\"PXB\",3]", "'stated_relations' does not hold one relation or null for each GPU and NIC"},
+        {"[\"PXB\",null]", "[\"NV4\",null]", "'stated_relations' does not hold one relation or null for each GPU and NIC"},
     };
     const std::string good = write_snapshot(small_node());
     for (const auto& each : cases) {

@@ -142,5 +142,24 @@ TEST(NodeTopology, Words) {
     EXPECT_EQ(label(nic), "mlx5_0");
 }
 
+TEST(Relation, WhatTheInputStatesComesFirst) {
+    NodeTopology node = node_of(place("04:00.0", "h0", {"00:01.0"}, CpuSet::range(0, 3)), place("05:00.0", "h0", {"00:01.0"}, CpuSet::range(0, 3)));
+    ASSERT_EQ(relation_between(node, GpuIndex{0}, NicIndex{0}), Relation::pix);
+    node.stated_relations = {{Relation::node}};
+    EXPECT_EQ(relation_between(node, GpuIndex{0}, NicIndex{0}), Relation::node);
+    node.stated_relations = {{std::nullopt}};
+    EXPECT_EQ(relation_between(node, GpuIndex{0}, NicIndex{0}), Relation::pix);
+}
+
+TEST(Devices, StatedRelationsAreSortedAlongWithThem) {
+    NodeTopology node;
+    for (const char* address : {"02:00.0", "", "01:00.0"}) node.gpus.emplace_back().place = place(address, "", {}, {});
+    for (const char* address : {"", "03:00.0"}) node.nics.emplace_back().place = place(address, "", {}, {});
+    node.stated_relations = {{Relation::pix, Relation::pxb}, {Relation::phb, std::nullopt}, {Relation::pkg, Relation::sys}};
+    sort_devices(node);
+    using Row = std::vector<std::optional<Relation>>;
+    EXPECT_EQ(node.stated_relations, (std::vector<Row>{{Relation::sys, Relation::pkg}, {Relation::pxb, Relation::pix}, {std::nullopt, Relation::phb}}));
+}
+
 }  // namespace
 }  // namespace paced::topology
