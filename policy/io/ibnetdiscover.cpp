@@ -106,12 +106,14 @@ private:
 
     bool read_head(Kind kind) {
         block_.reset();
+        lost_ = true;
         const auto named = read_name(line_, kind == Kind::fabric_switch ? "this switch" : "this adapter");
         if (!named) return false;
         if (named->kind != kind) return fail_at(line_, "the kind of this block is not that of its name");
         const std::string_view description = description_in(named->rest);
         const auto node = graph_.node(kind, named->guid, description);
         block_ = node;
+        lost_ = false;
         const auto [first, is_new] = defined_.try_emplace(node, number_);
         if (!is_new) {
             fail_at(line_, (kind == Kind::fabric_switch ? std::string("a switch") : std::string("an adapter")) + " with this GUID is defined twice",
@@ -126,6 +128,7 @@ private:
     }
 
     bool read_port() {
+        if (lost_) return true;  // the head of its block was told of
         if (!block_) return fail_at(trim(line_), "a port outside a block", "is the head of the file cut off?");
         const std::string_view line = trim(line_);
         const std::size_t close = line.find(']');
@@ -144,6 +147,7 @@ private:
     int number_ = 0;
     InfinibandGraph graph_;
     std::optional<InfinibandGraph::Node> block_;
+    bool lost_ = false;  // the block has a wrong head
     std::unordered_map<InfinibandGraph::Node, int> defined_;  // the line
     std::unordered_set<std::string_view> described_;
     long long doubled_ = 0;

@@ -74,19 +74,20 @@ private:
         const std::string_view kind_word = word();
         const auto kind = kind_of(kind_word);
         if (!kind) {
-            fail_at(kind_word, "'" + std::string(kind_word) + "' is no kind of node", "valid: 'CA', 'SW' or 'RT'");
+            fail_at(kind_word, "'" + std::string(kind_word) + "' is no kind of node",
+                    "valid: 'CA', 'SW' or 'RT'");
             return std::nullopt;
         }
         for (const char* what : {"LID", "port"}) {
             const std::string_view number = word();
             if (parse_integer(number)) continue;
-            fail_at(number, "'" + std::string(number) + "' is no " + what);
+            fail_at(number, number.empty() ? std::string("the line ends before the ") + what : "'" + std::string(number) + "' is no " + what);
             return std::nullopt;
         }
         const std::string_view guid_word = word();
         const auto guid = parse_guid(guid_word);
         if (!guid) {
-            fail_at(guid_word, "'" + std::string(guid_word) + "' is no GUID");
+            fail_at(guid_word, guid_word.empty() ? "the line ends before the GUID" : "'" + std::string(guid_word) + "' is no GUID");
             return std::nullopt;
         }
         return End{*kind, *guid};

@@ -137,7 +137,7 @@ std::optional<FabricTopology> parse_netq_json(std::string_view text, const std::
                 .hints.push_back("known is what NetQ gives for topologyGraph and computeNodes");
     } catch (const json::parse_error& mistake) {
         std::string_view why = mistake.what();
-        if (const std::size_t at = why.rfind(": "); at != std::string_view::npos) why.remove_prefix(at + 2);
+        if (const std::size_t at = why.find(": "); at != std::string_view::npos) why.remove_prefix(at + 2);
         own.error(place_of(text, mistake.byte, file), "no JSON: " + std::string(why));
     } catch (const json::exception& mistake) {
         own.error({file, 0, 0}, std::string("no JSON: ") + mistake.what());

@@ -58,6 +58,7 @@ public:
         const bool blocks = std::any_of(records_.begin(), records_.end(), [](const Record& each) { return each.is_block; });
         if (blocks && !std::all_of(records_.begin(), records_.end(), [](const Record& each) { return each.is_block; }))
             diagnostics_.error(records_.front().where, "blocks and switches in one text; Slurm prints either");
+        if (diagnostics_.has_errors()) records_.clear();  // the builder would miss what was not read
         keep_direct_hosts();
         FabricBuilder builder;
         for (Record& each : records_) builder.add_switch(std::move(each.name), std::move(each.hosts), std::move(each.children), std::move(each.where));

@@ -26,6 +26,7 @@ public:
         if (const YamlNode* blocks = root.find("blocks"); blocks != nullptr && fields_.is_sequence(*blocks, "blocks"))
             for (const YamlNode& block : blocks->items) read_block(block);
         FabricBuilder builder;
+        if (diagnostics_.has_errors()) switches_.clear();  // the builder would miss what was not read
         for (Known& each : switches_) builder.add_switch(std::move(each.name), std::move(each.hosts), std::move(each.children), std::move(each.where));
         return std::move(builder).build(diagnostics_);
     }
@@ -109,7 +110,7 @@ std::optional<FabricTopology> parse_topograph_model(std::string_view text, const
     if (const auto root = parse_yaml(text, file, own); root && YamlFields(file, own).is_mapping(*root, "a model")) {
         fabric = Reader(file, own).read(*root);
         fabric->origin = file + " (a topograph model)";
-        if (fabric->switches().empty()) own.error({file, root->line, root->column}, "there is no switch in this model");
+        if (!own.has_errors() && fabric->switches().empty()) own.error({file, root->line, root->column}, "there is no switch in this model");
     }
     if (own.has_errors()) fabric.reset();
     diagnostics.append(own);

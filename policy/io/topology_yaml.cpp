@@ -2,6 +2,7 @@
 #include "policy/io/topology_yaml.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace {
 
 using namespace paced::topology;
 
+constexpr std::array<std::string_view, 5> types{"tree", "block", "flat", "ring", "torus3d"};
+
 struct Named {
     std::string name;
     bool is_default = false;
@@ -25,10 +28,12 @@ struct Named {
     bool usable() const { return type == "tree" || type == "block"; }
 };
 
+std::string in_words(std::string_view type) {
+    return type == "flat" ? "flat" : type == "ring" ? "a ring" : "a torus";
+}
+
 std::string why_unusable(std::string_view type) {
-    if (type == "flat") return "it is flat: it says nothing of where nodes are";
-    if (type == "ring") return "it is a ring: its nodes have neighbours, but no switches to stay under";
-    return "it is a torus: its nodes have neighbours, but no switches to stay under";
+    return "it is " + in_words(type) + (type == "flat" ? ": it says nothing of where nodes are" : ": its nodes have neighbours, but no switches to stay under");
 }
 
 class Reader {
@@ -66,9 +71,14 @@ private:
             diagnostics_.error(named.where, "this topology has no name").hints.push_back("its first line is: topology: NAME");
         }
         if (const YamlNode* choice = item.find("cluster_default")) named.is_default = fields_.yes_or_no(*choice, "cluster_default").value_or(false);
+        bool mistyped = false;
         for (std::size_t i = 0; i < item.keys.size(); ++i) {
             const std::string_view key = item.keys[i].text;
             if (key == "topology" || key == "cluster_default") continue;
+            if (std::find(types.begin(), types.end(), key) == types.end()) {
+                mistyped = true;
+                continue;
+            }
             if (!named.type.empty()) {
                 diagnostics_.error(fields_.place(item.keys[i]), "a topology has one type, and '" + named.name + "' has '" + std::string(named.type) + "' already");
                 continue;
@@ -76,7 +86,8 @@ private:
             named.type = key;
             named.body = &item.items[i];
         }
-        if (named.type.empty()) diagnostics_.error(named.where, "this topology has no type").hints.push_back("valid: 'tree', 'block', 'flat', 'ring' or 'torus3d'");
+        if (named.type.empty() && !mistyped)
+            diagnostics_.error(named.where, "this topology has no type").hints.push_back("valid: " + quoted_list(types));
         for (const Named& other : topologies_)
             if (other.name == named.name && !named.name.empty())
                 diagnostics_.error(named.where, "topology '" + named.name + "' is defined twice").hints.push_back("the first definition is at " + to_string(other.where));
@@ -144,7 +155,7 @@ private:
             return nullptr;
         }
         why = preset == topologies_.end() ? "the first tree or block; none is the cluster's default"
-                                          : "the first tree or block; the cluster's default " + preset->name + " is none";
+                                          : "the first tree or block; the cluster's default " + preset->name + " is " + in_words(preset->type);
         return &*first;
     }
 
