@@ -39,7 +39,9 @@ const Recorded recorded[] = {
     {"azure-gb200-block.conf", FabricKind::blocks, 4, 4, 4, 72, 1, ""},
     {"azure-hpc-sharp-guid-tree.conf", FabricKind::tree, 49, 1, 40, 128, 3,
      "%:1:12: warning: switches name each other as below them, as sharp_cmd writes links\n"
-     "    hint: of two such switches, the one nearer to the hosts is taken to be below\n"},
+     "    hint: of two such switches, the one nearer to the hosts is taken to be below\n"
+     "%: warning: the nodes in this file are GUIDs of ports: no host's place is known\n"
+     "    hint: sharp_cmd writes it so; replace each GUID by the name of its host\n"},
     {"azure-hpc-tree.conf", FabricKind::tree, 6, 1, 5, 16, 2, ""},
     {"block-8x.conf", FabricKind::blocks, 8, 8, 8, 32, 1, ""},
     {"ibnetdiscover/ports-format-edr.txt", FabricKind::tree, 2, 2, 2, 3, 1, ""},
