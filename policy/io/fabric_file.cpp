@@ -51,7 +51,7 @@ bool is_yaml_key(std::string_view line) {
            line.substr(0, colon).find_first_of(" \t=[") == std::string_view::npos;
 }
 
-// A model is a mapping at its top, topology.yaml a list. indentation: of the first line that holds anything.
+// A model is a mapping at its top, topology.yaml a list.
 FabricFormat recognise_yaml(std::string_view text) {
     TextLines lines(text);
     for (std::string_view line; lines.next(line);) {
