@@ -46,7 +46,8 @@ public:
         if (!far) return false;
         rest_ = trim(rest_);
         const std::size_t between = rest_.find("' - '");
-        if (!rest_.starts_with("( '") || !rest_.ends_with("' )") || between == std::string_view::npos || between < 3 || between + 5 > rest_.size() - 3)
+        if (!rest_.starts_with("( '") || !rest_.ends_with("' )") || between == std::string_view::npos || between < 3 ||
+            between + 5 > rest_.size() - 3)
             return fail_here("the descriptions of both ends are missing: ( 'n001 HCA-1' - 'leaf-01' )");
         const auto a = graph_.node(near->kind, near->guid, rest_.substr(3, between - 3));
         const auto b = graph_.node(far->kind, far->guid, rest_.substr(between + 5, rest_.size() - 3 - (between + 5)));
@@ -74,14 +75,14 @@ private:
         const std::string_view kind_word = word();
         const auto kind = kind_of(kind_word);
         if (!kind) {
-            fail_at(kind_word, "'" + std::string(kind_word) + "' is no kind of node",
-                    "valid: 'CA', 'SW' or 'RT'");
+            fail_at(kind_word, "'" + std::string(kind_word) + "' is no kind of node", "valid: 'CA', 'SW' or 'RT'");
             return std::nullopt;
         }
         for (const char* what : {"LID", "port"}) {
             const std::string_view number = word();
             if (parse_integer(number)) continue;
-            fail_at(number, number.empty() ? std::string("the line ends before the ") + what : "'" + std::string(number) + "' is no " + what);
+            fail_at(number,
+                    number.empty() ? std::string("the line ends before the ") + what : "'" + std::string(number) + "' is no " + what);
             return std::nullopt;
         }
         const std::string_view guid_word = word();

@@ -68,7 +68,8 @@ TEST_P(InvalidFabricFile, IsRefusedWithTheExpectedWords) {
 
 std::string name_of(const testing::TestParamInfo<fs::path>& info) {
     std::string name = info.param.filename().string();
-    std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
     return name;
 }
 
@@ -90,9 +91,10 @@ TEST(FabricFiles, ATopologyOfTheFileIsNamed) {
     const std::string other = test::data("fabric/model.yaml").string();
     EXPECT_FALSE(io::read_fabric_file(other, diagnostics, "fabric"));
     EXPECT_EQ(format(diagnostics),
-              file + ": error: there is no topology 'fabrik' in this file\n"
-                     "    hint: did you mean 'fabric'?\n"
-                     "    hint: valid: 'nvlink', 'fabric' or 'all'\n" +
+              file +
+                  ": error: there is no topology 'fabrik' in this file\n"
+                  "    hint: did you mean 'fabric'?\n"
+                  "    hint: valid: 'nvlink', 'fabric' or 'all'\n" +
                   file + ":28:13: error: topology 'all' cannot be used: it is flat: it says nothing of where nodes are\n" + other +
                   ": error: topology 'fabric' is asked for, and this is no topology.yaml: it has no topologies with names\n");
 }

@@ -157,7 +157,8 @@ TEST(RecordedFabrics, TheSuperpodIsRailOptimised) {
     std::map<std::size_t, int> leaves_of_size;
     for (const auto& each : fabric.switches())
         if (each.level == 0) ++leaves_of_size[each.hosts.size()];
-    EXPECT_EQ(leaves_of_size, (std::map<std::size_t, int>{{2, 1}, {4, 1}, {5, 1}, {14, 1}, {15, 1}, {16, 1}, {17, 3}, {18, 4}, {19, 10}, {20, 5}}));
+    EXPECT_EQ(leaves_of_size,
+              (std::map<std::size_t, int>{{2, 1}, {4, 1}, {5, 1}, {14, 1}, {15, 1}, {16, 1}, {17, 3}, {18, 4}, {19, 10}, {20, 5}}));
     std::map<std::string, std::size_t> hosts_of_pod;
     for (const auto& leaf : fabric.switches())
         if (leaf.level == 0) hosts_of_pod[fabric.at(*leaf.parent).name] += leaf.hosts.size();

@@ -105,7 +105,8 @@ std::string ibnetdiscover_of(int hosts) {
     const auto spine = [&](int pod, int rail, int number) { return guid(2, (pod * rails + rail) * spines + number); };
     std::string text = "#\n# Topology file: generated for a benchmark\n";
     const auto head = [&](const std::string& id, const std::string& name) {
-        text += "\nvendid=0x2c9\ndevid=0xd2f0\nswitchguid=0x" + id + "\nSwitch\t41 \"S-" + id + "\"\t\t# \"MF0;" + name + ":MQM8700/U1\" enhanced port 0 lid 1 lmc 0\n";
+        text += "\nvendid=0x2c9\ndevid=0xd2f0\nswitchguid=0x" + id + "\nSwitch\t41 \"S-" + id + "\"\t\t# \"MF0;" + name +
+                ":MQM8700/U1\" enhanced port 0 lid 1 lmc 0\n";
     };
     const auto port = [&](int number, char kind, const std::string& id, const std::string& name) {
         text += '[' + std::to_string(number) + "]\t\"" + kind + '-' + id + "\"[1]\t\t# \"" + name + "\" lid 7 4xHDR\n";
@@ -126,7 +127,8 @@ std::string ibnetdiscover_of(int hosts) {
     for (int host = 0; host < hosts; ++host)
         for (int rail = 0; rail < rails; ++rail) {
             const std::string id = guid(3, host * rails + rail);
-            text += "\nvendid=0x2c9\ndevid=0x101b\ncaguid=0x" + id + "\nCa\t1 \"H-" + id + "\"\t\t# \"n" + std::to_string(host) + " mlx5_" + std::to_string(rail) + "\"\n";
+            text += "\nvendid=0x2c9\ndevid=0x101b\ncaguid=0x" + id + "\nCa\t1 \"H-" + id + "\"\t\t# \"n" + std::to_string(host) + " mlx5_" +
+                    std::to_string(rail) + "\"\n";
             port(1, 'S', leaf(host / per_leaf, rail), "leaf");
         }
     return text;
@@ -151,7 +153,8 @@ BENCHMARK(read_ibnetdiscover)->RangeMultiplier(10)->Range(100, 10'000)->Unit(ben
 // Others' file; left out where it is missing.
 void read_superpod_of_666_switches(benchmark::State& state) {
     const char* root = std::getenv("PACED_FABRIC_TEST_DATA");
-    const std::string path = std::string(root != nullptr ? root : PACED_FABRIC_TEST_DATA) + "/slurm-topology/ibnetdiscover/superpod-selene-compute.txt";
+    const std::string path =
+        std::string(root != nullptr ? root : PACED_FABRIC_TEST_DATA) + "/slurm-topology/ibnetdiscover/superpod-selene-compute.txt";
     const auto text = io::read_text_file(path);
     if (!text) return state.SkipWithError((path + " is not there").c_str());
     parse_or_stop(state, *text);
@@ -162,7 +165,8 @@ void read_topology_yaml(benchmark::State& state) {
     const auto hosts = static_cast<int>(state.range(0));
     std::string text = "- topology: t\n  tree:\n    switches:\n";
     for (int leaf = 0; leaf < hosts / 20; ++leaf)
-        text += "      - switch: leaf" + std::to_string(leaf) + "\n        nodes: n[" + std::to_string(leaf * 20) + '-' + std::to_string(leaf * 20 + 19) + "]\n";
+        text += "      - switch: leaf" + std::to_string(leaf) + "\n        nodes: n[" + std::to_string(leaf * 20) + '-' +
+                std::to_string(leaf * 20 + 19) + "]\n";
     text += "      - switch: root\n        children: leaf[0-" + std::to_string(hosts / 20 - 1) + "]\n";
     parse_or_stop(state, text);
     state.SetComplexityN(state.range(0));
