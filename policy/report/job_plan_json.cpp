@@ -17,12 +17,19 @@ void read_setting(const Json& json, const char* key, Setting& setting) {
     read(*found, "source", setting.source);
 }
 
-Json device(const Device& device) { return {{"pci", text_or_null(device.pci)}, {"name", text_or_null(device.name)}}; }
+Json device(const Device& device) {
+    Json json{{"pci", text_or_null(device.pci)}, {"name", text_or_null(device.name)}};
+    if (!device.label.empty()) json["label"] = device.label;
+    if (!device.more_names.empty()) json["more_names"] = device.more_names;
+    return json;
+}
 
 Device device(const Json& json) {
     Device device;
     read(json, "pci", device.pci);
     read(json, "name", device.name);
+    read(json, "label", device.label);
+    read(json, "more_names", device.more_names);
     return device;
 }
 

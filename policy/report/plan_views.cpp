@@ -12,7 +12,11 @@ namespace {
 
 std::string pci_of(const topology::Place& place) { return place.pci ? to_string(*place.pci) : std::string(); }
 
-Device device_of(const topology::Nic& nic) { return {pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name}; }
+Device device_of(const topology::Nic& nic) {
+    Device device{pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name, {}, nic.more_names};
+    if (nic.alias != device.name) device.label = nic.alias;
+    return device;
+}
 
 template <class T>
 Setting setting_of(const config::Sourced<T>& sourced) {
