@@ -4,7 +4,7 @@
 and over every fabric, with its hosts as they come and shuffled, against a count of its own. Prints how many answers were
 met; ends with 77 where there are no recordings.
 
-    PACED_FABRIC_BIN_DIR=build/release/bin PACED_FABRIC_TEST_DATA=... plan_known_answers.py nodes|fabrics
+    PACED_FABRIC_BIN_DIR=build/release/bin PACED_FABRIC_TEST_DATA=... plan_known_answers.py nodes|fabrics|graphs
 """
 import json
 import os
@@ -12,6 +12,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 
 PACED = os.path.join(os.environ["PACED_FABRIC_BIN_DIR"], "paced")
 DATA = os.environ["PACED_FABRIC_TEST_DATA"]
@@ -128,15 +129,16 @@ def nodes():
 
 # ---- fabrics
 
-def hosts_of(path):
-    """All hosts of a fabric, leaf by leaf, as the program itself shows them; a plan for one host says nothing of others, so
-    they are read from the file by rules as simple as can be."""
-    text = open(path, encoding="utf-8").read()
-    if path.endswith(".conf"):
-        return [host for nodes in re.findall(r"(?:^|\s)Nodes=(\S+)", text) for host in expand(nodes)]
-    if path.endswith(".csv"):
-        return [line.split(",")[0] for line in text.splitlines()[1:] if line.strip()]
-    return []
+def ask(path, hosts):
+    """The plan for these hosts. They go in by a file: a command line may be too short for ten thousand."""
+    with tempfile.NamedTemporaryFile("w", suffix=".hosts") as lists:
+        lists.write("\n".join(hosts))
+        lists.flush()
+        outcome = paced("plan", "--json", "--fabric", path, "--hosts", "@" + lists.name)
+    if outcome.returncode != 0:
+        problems.append(f"{path}: ends with {outcome.returncode}: {outcome.stderr}")
+        return None
+    return json.loads(outcome.stdout)["order"]
 
 
 def expand(hosts):
@@ -175,13 +177,9 @@ def fabrics():
             if shuffled:
                 random.Random(name).shuffle(submitted)
             what = f"{name}{', shuffled' if shuffled else ''}"
-            outcome = subprocess.run([PACED, "plan", "--json", "--fabric", path, "--hosts", ",".join(submitted)] if len(submitted) < 2000 else
-                                     [PACED, "plan", "--json", "--fabric", path, "--hosts", "@/dev/stdin"], input="\n".join(submitted),
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-            if outcome.returncode != 0:
-                problems.append(f"{what}: ends with {outcome.returncode}: {outcome.stderr}")
+            order = ask(path, submitted)
+            if order is None:
                 continue
-            order = json.loads(outcome.stdout)["order"]
             check(f"{what}: the hosts are the submitted ones", sorted(order["hosts"]), sorted(submitted))
             check(f"{what}: the first host stays the first", order["hosts"][0], submitted[0])
             check(f"{what}: ranks", order["ranks"], [[i, host, 0] for i, host in enumerate(order["hosts"])])
@@ -201,8 +199,31 @@ def fabrics():
             check(f"{what}: a reason", bool(order["reasons"]), True)
 
 
+def graphs():
+    """Forms in which the leaves are not written down: the order must cost what its own lower bound says, or be kept for a reason."""
+    forms = {"lingjun-2023-topo.csv": r"(?m)^([0-9a-f]{8,}),", "ibnetdiscover/small-mixed-fdr-hdr.txt": r'"(\S+) (?:HCA-|mlx5_)\d+"',
+             "ibnetdiscover/superpod-selene-compute.txt": r'"(\S+) (?:HCA-|mlx5_)\d+"', "ibnetdiscover/ports-format-edr.txt": r"'(\S+) (?:HCA-|mlx5_)\d+'"}
+    for name, pattern in forms.items():
+        path = os.path.join(DATA, "slurm-topology", name)
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as text:
+            submitted = sorted(set(re.findall(pattern, text.read())))
+        random.Random(name).shuffle(submitted)
+        order = ask(path, submitted)
+        if order is None:
+            continue
+        check(f"{name}: the hosts are the submitted ones", sorted(order["hosts"]), sorted(submitted))
+        cost = order["cost"]
+        if cost["chosen"] is None:
+            check(f"{name}: kept, with a reason", (order["hosts"] == submitted, bool(order["reasons"])), (True, True))
+        else:
+            check(f"{name}: cost", cost["chosen"], order["leaves"] if order["leaves"] > 1 else 0)
+            check(f"{name}: lower bound", cost["lower_bound"], cost["chosen"])
+
+
 def main():
-    {"nodes": nodes, "fabrics": fabrics}[sys.argv[1]]()
+    {"nodes": nodes, "fabrics": fabrics, "graphs": graphs}[sys.argv[1]]()
     for problem in problems:
         print(problem)
     if answers == 0 and not problems:
