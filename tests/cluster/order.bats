@@ -9,7 +9,7 @@ setup_file() {
   export BATS_TEST_TIMEOUT=150
   make_prefix
   cp "$repository/tests/doubles/helper/paced-fabric-helper" "$prefix/fake-helper"
-  cluster_up order --nodes 8 --leaves 2 --placement interleaved --plugin-dir "$prefix/lib"
+  cluster_up order --nodes 8 --leaves 2 --placement interleaved --gpus-per-node 2 --plugin-dir "$prefix/lib"
 }
 
 teardown_file() {
@@ -115,9 +115,28 @@ refused() {
 }
 
 @test "no file is left anywhere" {
-  files() { for node in ctl n1 n2 n8; do run_in "$node" sh -c 'find /tmp /dev/shm /run/paced-fabric "$HOME" -newer /proc/1/cmdline -type f 2>/dev/null | grep -i paced | grep -v snapshot' || true; done; }
-  in_job "-N8 $ask" 'srun true; srun -w n1 -N1 -n1 true; srun no-such-program; srun --no-such-option true'
+  files() { for node in ctl n1 n2 n8; do run_in "$node" sh -c 'find /tmp /dev/shm /var/tmp "$HOME" -xdev -newer "$0" -type f 2>/dev/null' "$work/before" || true; done; }
+  touch before
+  in_job "-N8" 'touch /tmp/planted'
+  has "$(files)" /tmp/planted # it would be seen
+  run_in ctl rm /tmp/planted
+  sleep 1.1
+  touch before
+  in_job "-N8 $ask" 'srun true; srun -w n1 -N1 -n1 true; srun no-such-program; srun --no-such-option true; (srun sleep 20 & sleep 0.3; kill -KILL $!; wait)' # srun has no time to clear up
+  run_in ctl scancel --state=RUNNING --partition=all
+  wait_until 15 nodes_idle 8
   same "$(files)" ""
+}
+
+@test "GPUs: every task has those that it has without us" {
+  printf '#!/bin/sh\necho "$(hostname) $SLURM_LOCALID ${CUDA_VISIBLE_DEVICES-}"\n' >gpus
+  chmod +x gpus
+  for flags in "--gpus-per-node=2" "--gpus-per-task=1" "--gres=gpu:2 --gpu-bind=single:1"; do
+    in_job "-N8 --ntasks-per-node=2 $flags" "srun --paced-fabric=off ./gpus >plain.txt; srun $ask ./gpus >ordered.txt; srun $ask ./where >where.txt"
+    same "$(sort ordered.txt)" "$(sort plain.txt)"
+    same "$(nodes_by_rank <where.txt)" "n1 n1 n3 n3 n5 n5 n7 n7 n2 n2 n4 n4 n6 n6 n8 n8"
+  done
+  refused "-N8 --ntasks-per-node=2 --gpus-per-node=2" "--gpus-per-task=1" "--gpus-per-task is not as the job has it"
 }
 
 # --- kept ----------------------------------------------------------------------------------------------------------
