@@ -60,11 +60,13 @@ refused() {
 # --- applied ---------------------------------------------------------------------------------------------------------
 
 @test "sbatch: the ranks run in the order of the fabric, and the log says so" {
-  id=$(submit -N8 -o job.out $ask --wrap 'srun ./where')
-  same "$(wait_for_job "$id")" "COMPLETED 0:0"
-  same "$(grep -E '^[0-9]+ n' job.out | nodes_by_rank)" "$ring"
-  has "$(in_one_line <job.out)" "applied, nodes in the order n[1,3,5,7,2,4,6,8]"
-  has "$(in_one_line <job.out)" "8 as submitted, 2 in this order, the fewest possible"
+  for export in ALL NONE; do
+    id=$(submit -N8 -o job.out --export=$export $ask --wrap '/usr/bin/srun ./where')
+    same "$(wait_for_job "$id")" "COMPLETED 0:0"
+    same "$(grep -E '^[0-9]+ n' job.out | nodes_by_rank)" "$ring"
+    has "$(in_one_line <job.out)" "applied, nodes in the order n[1,3,5,7,2,4,6,8]"
+    has "$(in_one_line <job.out)" "8 as submitted, 2 in this order, the fewest possible"
+  done
 }
 
 @test "salloc, flags on srun's own line, and the environment" {
