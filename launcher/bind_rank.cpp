@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/bind_rank.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
 #include <vector>
 
 #include <sched.h>
 
 #include "plugin/step/node_view.h"
 #include "plugin/step/slurm_gpus.h"
+#include "plugin/step_environment.h"
 #include "policy/base/text.h"
 #include "policy/config/placement_applies.h"
 #include "policy/io/link_states.h"
@@ -54,12 +59,31 @@ std::string why_no_gpu(const placement::VisibleDevices& devices, const Launch& l
     return {};
 }
 
+// Where Open MPI 4 would have put this rank: cores one by one, NUMA nodes in turn. Empty where there are fewer cores than
+// ranks: it does not bind then.
+topology::CpuSet as_mpirun_would(const topology::NodeTopology& node, const topology::CpuSet& own, const Launch& launch, std::string_view binding) {
+    std::map<int, topology::CpuSet> places;
+    std::set<int> cores;
+    for (const topology::Pu& pu : node.pus) {
+        if (!own.contains(pu.cpu)) continue;
+        cores.insert(pu.core);
+        places[binding == "core" ? pu.core : std::max(pu.numa, 0)].add(pu.cpu);
+    }
+    if (places.empty() || launch.local_tasks < 1 || cores.size() < static_cast<std::size_t>(launch.local_tasks)) return {};
+    return std::next(places.begin(), launch.local_rank % static_cast<int>(places.size()))->second;
+}
+
 }  // namespace
 
 void bind_rank(const Launch& launch, const config::Effective& effective, const std::string& probe, const Environment& environment, Preparation& made) {
-    if (!config::placement_applies(effective).bind) return;
+    const std::string as_mpirun = environment.get_or(step::rank_binding, "");
+    const bool applies = config::placement_applies(effective).bind;
+    if (!applies && as_mpirun.empty()) return;
     auto node = step::node_topology({{}, probe, {}});
-    if (!node || node->gpus.empty()) return;  // the plan says so
+    if (!node) return;  // the plan says so
+    const topology::CpuSet own = set_of(own_mask());
+    if (!as_mpirun.empty()) made.cpus = as_mpirun_would(*node, own, launch, as_mpirun);
+    if (!applies || node->gpus.empty()) return;
     io::refresh_link_states(*node);
     const placement::VisibleDevices devices = placement::visible_devices(*node, environment, step::slurm_gives_gpus(environment));
     if (const std::string why = why_no_gpu(devices, launch); !why.empty()) {
@@ -81,7 +105,7 @@ void bind_rank(const Launch& launch, const config::Effective& effective, const s
     made.log.insert(made.log.end(), variables.reasons.begin(), variables.reasons.end());
 
     if (effective.bind.value != config::Bind::gpu_nic_cpu) return;
-    if (is_bound(*node, set_of(own_mask()), environment)) made.log.push_back("the ranks' cores stay as they are: they are bound already");
+    if (is_bound(*node, own, environment)) made.log.push_back("the ranks' cores stay as they are: they are bound already");
     else made.cpus = binding.tasks[rank].cpus;
 }
 

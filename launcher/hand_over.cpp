@@ -13,6 +13,7 @@
 #include "policy/config/placement_applies.h"
 #include "policy/io/process.h"
 #include "policy/io/run_folder.h"
+#include "policy/io/text_file.h"
 #include "policy/placement/rank_order.h"
 #include "policy/topology/host_list.h"
 
@@ -52,16 +53,34 @@ std::optional<int> uniform_tasks(const Environment& environment) {
     return static_cast<int>(*tasks);
 }
 
+// The user's and the site's own settings of Open MPI: "FILE (rmaps_base_mapping_policy)" where one places or binds ranks.
+std::string placed_by_file(const std::string& mpirun, const Environment& environment) {
+    const std::string folder = mpirun.substr(0, mpirun.rfind('/'));
+    for (const std::string& path : {environment.get_or("HOME", "") + "/.openmpi/mca-params.conf", folder + "/../etc/openmpi-mca-params.conf",
+                                    std::string("/etc/openmpi/openmpi-mca-params.conf")}) {
+        const auto text = io::read_text_file(path, 1 << 20);
+        if (!text) continue;
+        for (std::string_view line : split(*text, '\n')) {
+            const std::string_view name = trim(line.substr(0, line.find('=')));
+            for (std::string_view start : {"rmaps", "hwloc_base_binding", "orte_rankfile", "orte_default_hostfile"})
+                if (name.starts_with(start)) return path + " (" + std::string(name) + ')';
+        }
+    }
+    return {};
+}
+
 // What of the environment places ranks, or empty.
 std::string placed_by_environment(const Environment& environment) {
     for (const char* name : {"OMPI_MCA_rmaps", "OMPI_MCA_rmaps_base_mapping_policy", "OMPI_MCA_rmaps_base_ranking_policy", "OMPI_MCA_rmaps_rank_file_path",
-                             "OMPI_MCA_orte_rankfile", "OMPI_MCA_orte_default_hostfile", "OMPI_MCA_rmaps_ppr_n_pernode", "OMPI_MCA_rmaps_base_cpus_per_proc"})
+                             "OMPI_MCA_orte_rankfile", "OMPI_MCA_orte_default_hostfile", "OMPI_MCA_rmaps_ppr_n_pernode", "OMPI_MCA_rmaps_base_cpus_per_proc", "OMPI_MCA_hwloc_base_binding_policy"})
         if (environment.get(name)) return name;
     return {};
 }
 
-std::string why_not_mpirun(const MpirunLine& line, const Environment& environment, std::optional<int> tasks, std::size_t nodes) {
+std::string why_not_mpirun(const Words& command, const MpirunLine& line, const Environment& environment, std::optional<int> tasks, std::size_t nodes) {
     if (!line.kept_because.empty()) return line.kept_because;
+    const std::string mpirun = real_path_of(command[0], environment.get_or("PATH", ""));
+    if (const std::string where = placed_by_file(mpirun, environment); !where.empty()) return "ranks are placed by " + where;
     if (const std::string name = placed_by_environment(environment); !name.empty()) return "you place ranks yourself with " + name;
     if (environment.get("SLURM_STEP_ID")) return "mpirun was started within a step";
     if (!environment.get("SLURM_JOB_ID") || nodes == 0) return "the nodes are not known outside of a Slurm job";
@@ -97,12 +116,17 @@ void hand_to_mpirun(const config::Effective& effective, const Environment& envir
     };
     std::vector<std::string> hosts = topology::expand_hosts(environment.get_or("SLURM_JOB_NODELIST", "")).hosts;
     const std::optional<int> tasks = uniform_tasks(environment);
-    if (const std::string why = why_not_mpirun(parse_mpirun(made.command), environment, tasks, hosts.size()); !why.empty()) return keep(why);
+    const MpirunLine line = parse_mpirun(made.command);
+    if (const std::string why = why_not_mpirun(made.command, line, environment, tasks, hosts.size()); !why.empty()) return keep(why);
     const Chosen chosen = choose(std::move(hosts), *tasks, effective.order.value, environment);
     if (!chosen.kept_because.empty()) return keep(chosen.kept_because);
     const auto file = write_host_file(chosen.hosts, *tasks, run_base);
     if (!file) return keep(file.error().message);
     made.set.emplace_back("OMPI_MCA_rmaps", "seq");
+    // With a sequence of hosts mpirun has no place to bind a rank to. What it does by default each rank does for itself: to a
+    // core where it was not told how many ranks there are, or of two at most, else to a NUMA node.
+    made.set.emplace_back("OMPI_MCA_hwloc_base_binding_policy", "none");
+    if (!line.unbound) made.set.emplace_back(step::rank_binding, line.ranks.value_or(0) <= 2 ? "core" : "numa");
     made.set.emplace_back("OMPI_MCA_orte_default_hostfile", *file);
     made.set.emplace_back(step::order, topology::compress_hosts(chosen.hosts));
     made.lines.push_back("order for " + to_string(effective.order.value) + " handed to mpirun: " + topology::compress_hosts(chosen.hosts));

@@ -44,15 +44,14 @@ constexpr std::array harmless{Harmless{"x", 1},
                               Harmless{"timeout", 1},
                               Harmless{"allow-run-as-root", 0},
                               Harmless{"display-map", 0},
-                              Harmless{"display-allocation", 0},
-                              Harmless{"bind-to", 1}};
+                              Harmless{"display-allocation", 0}};
 
 // Options of torchrun without a value; all others have one.
 constexpr std::array<std::string_view, 7> torchrun_switches{"--standalone", "--no-python", "--module", "--run-path", "--use-env", "--virtual-local-rank",
                                                             "--help"};
 
 bool places_ranks(std::string_view parameter) {
-    for (const std::string_view start : {"rmaps", "orte_default_hostfile", "orte_rankfile", "ras", "orte_rank", "plm"})
+    for (const std::string_view start : {"rmaps", "orte_default_hostfile", "orte_rankfile", "ras", "orte_rank", "plm", "hwloc_base_binding"})
         if (parameter.starts_with(start)) return true;
     return false;
 }
@@ -100,6 +99,12 @@ MpirunLine parse_mpirun(const Words& command) {
             line.ranks = i + 1 < command.size() ? parse_integer(command[i + 1]) : std::nullopt;
             if (!line.ranks) line.kept_because = "mpirun's " + word + " is not a number";
             ++i;
+        } else if (name == "bind-to" || name == "bind-to-none") {
+            // An order of hosts leaves mpirun no place to bind to: it would refuse to start.
+            const bool none = name == "bind-to-none" || (i + 1 < command.size() && command[i + 1] == "none");
+            if (none) line.unbound = true;
+            else line.kept_because = "mpirun cannot bind ranks (" + word + ") in an order of hosts";
+            if (name == "bind-to") ++i;
         } else if (name == "mca" || name == "gmca" || name == "omca") {
             if (i + 1 < command.size() && places_ranks(command[i + 1])) line.kept_because = "you place ranks yourself with " + word + ' ' + command[i + 1];
             i += 2;

@@ -22,6 +22,7 @@ std::string real_path_of(const std::string& program, const std::string& path_var
 
 struct MpirunLine {
     std::optional<long long> ranks;  // -np
+    bool unbound = false;            // --bind-to none
     std::size_t program = 0;         // where the program's own words begin; 0: not found
     std::string kept_because;        // an option that places ranks, or one that is not known here, without full stop
 };

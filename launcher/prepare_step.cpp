@@ -122,7 +122,8 @@ Preparation prepare_step(const Launch& launch, const config::Effective& effectiv
     // The order was for the mpirun that started this rank, not for one that the program starts.
     if (const auto order = environment.get(step::order)) {
         made.unset.emplace_back(step::order);
-        if (!order->starts_with("kept: ")) made.unset.insert(made.unset.end(), {"OMPI_MCA_rmaps", "OMPI_MCA_orte_default_hostfile"});
+        if (!order->starts_with("kept: ")) made.unset.insert(made.unset.end(), {step::rank_binding, "OMPI_MCA_rmaps", "OMPI_MCA_orte_default_hostfile",
+                                                                                   "OMPI_MCA_hwloc_base_binding_policy"});
     }
     bind_rank(launch, effective, programs.probe, environment, made);
     return made;

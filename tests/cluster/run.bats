@@ -51,9 +51,23 @@ as_submitted="['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8']"
 
 @test "several ranks on a node stay together" {
   line="paced run ${ring[*]} -- mpirun -np 16 ${short[*]}"
-  in_a_job -N8 -n16
+  in_a_job -N8 --ntasks-per-node=2
   same "$(nodes_of)" "$in_fabric_order"
   true_of report.json '[x["node"] for x in r["ranks"]][:4] == ["n1", "n1", "n3", "n3"]' 'r["plan"]["order"]["run_crossings"] == 2'
+}
+
+# An order of hosts takes mpirun's own binding away, so the ranks bind themselves.
+@test "ranks are bound to the cores that mpirun would have given them" {
+  cores="sh -c 'grep Cpus_allowed_list /proc/self/status'"
+  for ranks in "" "-np 16"; do
+    line="mpirun $ranks $cores"
+    in_a_job -N8 --ntasks-per-node=2
+    plain=$(sort job.out)
+    line="paced run ${ring[*]} -- mpirun $ranks $cores"
+    in_a_job -N8 --ntasks-per-node=2
+    has "$log" "paced-fabric: order for ring handed to mpirun"
+    same "$(grep Cpus job.out | sort)" "$plain"
+  done
 }
 
 @test "who places ranks himself is left alone" {
@@ -71,4 +85,16 @@ as_submitted="['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8']"
   line="paced run ${ring[*]} -- mpirun sh -c 'env | grep -cE \"^(OMPI_MCA_rmaps|OMPI_MCA_orte_default_hostfile|PACED_FABRIC_STEP_ORDER)=\"; true'"
   in_a_job -N8 -n8
   same "$(grep -c '^0$' job.out)" 8
+}
+
+# A stand-in, since there is no PyTorch here: it prints the words that it was given.
+@test "torchrun under srun: its node rank becomes the node's place in the order" {
+  printf '#!/bin/sh\necho "$SLURMD_NODENAME $* ${PET_NODE_RANK-}"\n' >torchrun
+  chmod 755 torchrun
+  line="srun --mpi=none --ntasks-per-node=1 sh -c 'paced run ${ring[*]} -- ./torchrun --nnodes=8 --node-rank=\$SLURM_NODEID train.py'"
+  in_a_job -N8 --ntasks-per-node=1
+  same "$(grep -o '^n[0-9] --nnodes=8 --node-rank=[0-9]' job.out | sort -t= -k3 | cut -d' ' -f1 | xargs)" "n1 n3 n5 n7 n2 n4 n6 n8"
+  line="srun --mpi=none --ntasks-per-node=1 paced run ${ring[*]} -- ./torchrun --nnodes=8 --rdzv-backend=c10d train.py"
+  in_a_job -N8 --ntasks-per-node=1
+  has "$log" "the submitted order is kept: torchrun's rendezvous c10d numbers the nodes by itself"
 }

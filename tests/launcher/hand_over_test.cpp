@@ -138,6 +138,12 @@ TEST_F(HandOver, MpirunGetsAHostFileAndItsRanksArePrepared) {
     EXPECT_NE(seen.err.find("order for ring handed to mpirun: n[1,3,5,7,2,4,6,8]"), std::string::npos) << seen.err;
     EXPECT_EQ(seen.words, (Words{"--tag-output", "-np", "16", "-x", "A=b", (test::bin_dir() / "paced").string(), "run", "--paced-fabric=pace",
                                  "--paced-fabric-order=ring", "--config=" + (folder_ / "policy.toml"), "--run-base=" + (folder_ / "shm"), "--", "./app", "-np", "3"}));
+    // mpirun binds nothing in a sequence of hosts, and refuses to start if it shall; the ranks do it
+    EXPECT_EQ(seen.value("OMPI_MCA_hwloc_base_binding_policy"), "none");
+    EXPECT_EQ(seen.value("PACED_FABRIC_STEP_RANK_BINDING"), "numa");
+    EXPECT_EQ(run({"mpirun", "./app"}).value("PACED_FABRIC_STEP_RANK_BINDING"), "core");
+    EXPECT_EQ(run({"mpirun", "--bind-to", "none", "./app"}).value("PACED_FABRIC_STEP_RANK_BINDING"), "(unset)");
+    EXPECT_EQ(run({"mpirun", "--bind-to", "none", "./app"}).value("OMPI_MCA_rmaps"), "seq");
     EXPECT_EQ(seen.value("PACED_FABRIC_STEP_STAMP"), "(unset)");  // the ranks are prepared, not mpirun
 }
 
@@ -146,12 +152,16 @@ TEST_F(HandOver, WhoPlacesRanksHimselfIsLeftAlone) {
                                "-npernode", "--npernode", "-N", "--ppr", "--oversubscribe", "--an-option-of-next-year"})
         expect_kept({"mpirun", option, "x", "-np", "16", "./app"}, "mpirun's option " + std::string(option) + " may place ranks");
     expect_kept({"mpirun", "--mca", "rmaps_base_mapping_policy", "node", "./app"}, "you place ranks yourself with --mca rmaps_base_mapping_policy");
+    expect_kept({"mpirun", "--bind-to", "core", "./app"}, "mpirun cannot bind ranks (--bind-to) in an order of hosts");
     expect_kept({"mpirun", "-np", "8", "./a", ":", "-np", "8", "./b"}, "mpirun starts several programs");
     expect_kept({"mpirun", "-np", "8", "./app"}, "mpirun starts 8 ranks, the job has 16");
     more_ = {{"SLURM_TASKS_PER_NODE", "2(x7),1"}};
     expect_kept({"mpirun", "./app"}, "the job has not the same number of tasks on each node (SLURM_TASKS_PER_NODE)");
     more_ = {{"OMPI_MCA_rmaps", "ppr"}};
     expect_kept({"mpirun", "./app"}, "you place ranks yourself with OMPI_MCA_rmaps");
+    folder_.write(".openmpi/mca-params.conf", "# mine\nhwloc_base_binding_policy = core\n");
+    more_ = {{"HOME", folder_.path().string()}};
+    expect_kept({"mpirun", "./app"}, "ranks are placed by " + (folder_ / ".openmpi/mca-params.conf") + " (hwloc_base_binding_policy)");
     more_ = {{"SLURM_CONF", "/no/such/slurm.conf"}};
     EXPECT_NE(run({"mpirun", "./app"}).err.find("the submitted order is kept: switches are not known: "), std::string::npos);
 }
