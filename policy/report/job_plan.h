@@ -96,6 +96,7 @@ struct Binding {
     int task = -1;  // local; -1: no task uses this GPU
     int gpu = -1;   // index
     Device device;  // the GPU
+    int parts = 1;  // logical devices that its driver makes of it
     std::vector<Device> nics, candidates;
     std::string relation;  // PIX PXB PHB NODE PKG SYS; empty: no NIC
     std::string cpus;      // "0-15,32-47"

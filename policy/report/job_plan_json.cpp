@@ -37,6 +37,7 @@ Json binding(const Binding& binding) {
     const auto devices = [](const std::vector<Device>& list) { return array_of(list, [](const Device& one) { return device(one); }); };
     Json gpu = device(binding.device);
     gpu["index"] = binding.gpu;
+    if (binding.parts > 1) gpu["parts"] = binding.parts;
     return {{"task", binding.task >= 0 ? Json(binding.task) : Json(nullptr)},
             {"gpu", std::move(gpu)},
             {"nics", devices(binding.nics)},
@@ -53,6 +54,7 @@ Binding binding(const Json& json) {
     if (const auto gpu = json.find("gpu"); gpu != json.end()) {
         binding.device = device(*gpu);
         read(*gpu, "index", binding.gpu);
+        read(*gpu, "parts", binding.parts);
     }
     read_array(json, "nics", binding.nics, [](const Json& one) { return device(one); });
     read_array(json, "candidates", binding.candidates, [](const Json& one) { return device(one); });

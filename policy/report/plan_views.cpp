@@ -33,6 +33,7 @@ NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBind
         row.task = task.task;
         row.gpu = static_cast<int>(to_index(task.gpu));
         row.device = {pci_of(gpu.place), gpu.name.empty() ? gpu.vendor : gpu.name};
+        row.parts = gpu.partitions;
         for (topology::NicIndex nic : task.nics) row.nics.push_back(device_of(node.nic(nic)));
         for (topology::NicIndex candidate : task.candidates) row.candidates.push_back(device_of(node.nic(candidate)));
         if (task.relation) row.relation = to_string(*task.relation);
