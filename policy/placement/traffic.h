@@ -16,7 +16,7 @@ using Cost = std::vector<long long>;
 
 struct Candidate {
     LeafSequence sequence;  // position 0 is on leaf 0, that of the first host
-    std::string what;       // "hosts are taken leaf by leaf, starting with n1's", or without a verb for a runner-up
+    std::string what;       // after "hosts are taken": "leaf by leaf, starting with n1's"
 };
 
 class Traffic {
@@ -34,5 +34,11 @@ public:
 
 // groups must outlive what is returned, and have no problems.
 std::unique_ptr<Traffic> ring_traffic(const FabricGroups& groups);
+std::unique_ptr<Traffic> tree_traffic(const FabricGroups& groups);
+std::unique_ptr<Traffic> alltoall_traffic(const FabricGroups& groups, int tasks_per_node);
+std::unique_ptr<Traffic> grid_traffic(const FabricGroups& groups, int tasks_per_node, const config::Order& order);
+
+// Why the grid does not fit these hosts: "the grid tp=8,dp=2 has 16 ranks, but 4 hosts with 8 tasks each have 32". Empty: it fits.
+std::string grid_misfit(std::size_t hosts, int tasks_per_node, const config::Order& order);
 
 }  // namespace paced::placement
