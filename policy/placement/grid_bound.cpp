@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the ranks of a host are a box of the grid, the hosts form a grid of their own, of c_j hosts along axis j, and its
-// lines along axis j are rings (or single edges) of hosts. A line that lies in several groups costs each of them at least
-// w_j, the cheapest way to cut it: two edges of the ring, or its one edge.
+// On a grid of hosts (grid_shape.h) with c_j hosts along axis j, a line along axis j that lies in several groups costs each of
+// them at least w_j, the cheapest way to cut it: two edges of a ring, or the one edge of two hosts.
 //
 // Take a group of m < n hosts. Let t_j be the number of lines along axis j that have a host in the group and f_j of those that lie
 // in it whole. Its boundary weighs at least sum_j w_j (t_j - f_j), with
@@ -19,29 +18,6 @@
 namespace paced::placement {
 
 namespace {
-
-struct HostAxis {
-    long long hosts = 1;  // c_j
-    long long cut = 0;    // w_j
-};
-
-// The grid of hosts; empty: it is none, or nothing goes between hosts.
-std::vector<HostAxis> host_axes(const std::vector<GridAxis>& axes, long long tasks) {
-    std::vector<HostAxis> result;
-    for (const GridAxis& axis : axes) {
-        const long long span = axis.stride * axis.size;
-        if (span <= tasks) {  // inside the host
-            if (tasks % span != 0) return {};
-        } else if (axis.stride >= tasks) {  // every rank of a host has a line
-            if (axis.stride % tasks != 0) return {};
-            result.push_back({axis.size, tasks * axis.weight * (axis.size == 2 ? 1 : 2)});
-        } else {  // lines run through a host and leave it at both ends
-            if (tasks % axis.stride != 0 || span % tasks != 0) return {};
-            result.push_back({span / tasks, axis.stride * axis.weight * 2});
-        }
-    }
-    return result;
-}
 
 long long boundary(const std::vector<HostAxis>& axes, long long m) {
     constexpr std::size_t most_axes = 10;
@@ -77,7 +53,7 @@ long long boundary(const std::vector<HostAxis>& axes, long long m) {
 }  // namespace
 
 long long grid_bound(const std::vector<GridAxis>& axes, int tasks_per_node, const GroupLevel& level, std::size_t hosts) {
-    const auto host_grid = host_axes(axes, tasks_per_node);
+    const auto host_grid = host_grid_of(axes, tasks_per_node);
     long long sum = 0;
     for (std::size_t m : level.size)
         if (m < hosts) sum += boundary(host_grid, static_cast<long long>(m));

@@ -76,4 +76,22 @@ PositionGraph grid_graph(const std::vector<GridAxis>& axes, std::size_t hosts, i
     return {hosts, pairs};
 }
 
+std::vector<HostAxis> host_grid_of(const std::vector<GridAxis>& axes, int tasks_per_node) {
+    const long long tasks = tasks_per_node;
+    std::vector<HostAxis> result;
+    for (const GridAxis& axis : axes) {
+        const long long span = axis.stride * axis.size;
+        if (span <= tasks) {  // inside the host
+            if (tasks % span != 0) return {};
+        } else if (axis.stride >= tasks) {  // every rank of a host has a line
+            if (axis.stride % tasks != 0) return {};
+            result.push_back({axis.size, axis.stride / tasks, tasks * axis.weight * (axis.size == 2 ? 1 : 2)});
+        } else {  // lines run through a host and leave it at both ends
+            if (tasks % axis.stride != 0 || span % tasks != 0) return {};
+            result.push_back({span / tasks, 1, axis.stride * axis.weight * 2});
+        }
+    }
+    return result;
+}
+
 }  // namespace paced::placement

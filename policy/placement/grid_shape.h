@@ -30,4 +30,15 @@ std::string weights_in_words(const std::vector<GridAxis>& axes);
 // The traffic between hosts, position p being the ranks p * tasks_per_node and up. O(ranks x axes).
 PositionGraph grid_graph(const std::vector<GridAxis>& axes, std::size_t hosts, int tasks_per_node);
 
+// Where the ranks of a host are a box of the grid, the hosts form a grid of their own, whose lines are rings of hosts (or
+// single edges between two).
+struct HostAxis {
+    long long hosts = 1;   // along it
+    long long stride = 1;  // in hosts
+    long long cut = 0;     // the cheapest way to cut one line: the weight of two edges of its ring, or of its one edge
+};
+
+// Empty: the ranks of a host are no box, or nothing goes between hosts.
+std::vector<HostAxis> host_grid_of(const std::vector<GridAxis>& axes, int tasks_per_node);
+
 }  // namespace paced::placement

@@ -9,6 +9,7 @@
 
 #include "policy/base/text.h"
 #include "policy/placement/grid_bound.h"
+#include "policy/placement/grid_boxes.h"
 #include "policy/placement/grid_shape.h"
 #include "policy/placement/growth.h"
 #include "policy/placement/order_ring.h"
@@ -44,6 +45,8 @@ public:
         };
         for (const auto& axes : axis_orders())
             add(along(axes), "so that each " + groups_.leaf_level().name + " is filled along " + names(axes));
+        if (auto boxes = boxes_of(groups_, host_grid_of(axes_, tasks_)); !boxes.empty())
+            add(std::move(boxes), "so that each " + groups_.leaf_level().name + " is a box of the grid");
         add(grow(groups_, graph_), "so that each " + groups_.leaf_level().name + " grows by the host that talks most to it");
 
         // From the two best constructions on, and from what was submitted.

@@ -20,7 +20,11 @@ namespace paced::placement {
 namespace {
 
 constexpr std::size_t most_hosts_to_swap = 3000;
-constexpr long long most_pair_counts = 30'000'000;  // of all levels together; some 50 ms
+
+// Pairs of positions counted, on all levels together: a few milliseconds for 64 hosts, some 50 for the largest.
+long long pair_counts_for(std::size_t hosts) {
+    return std::min(400 * static_cast<long long>(hosts * hosts), 30'000'000LL);
+}
 
 bool is_prime(std::size_t number) {
     for (std::size_t i = 2; i * i <= number; ++i)
@@ -228,7 +232,7 @@ LeafSequence spread(const FabricGroups& groups) {
         std::vector<Group> above_of(level.size.size(), 0);
         if (k > 0)
             for (Leaf leaf = 0; leaf < groups.leaves.size(); ++leaf) above_of[level.of_leaf[leaf]] = groups.levels[k - 1].of_leaf[leaf];
-        above = Spreading(level, above_of, above, most_pair_counts / static_cast<long long>(groups.levels.size())).run();
+        above = Spreading(level, above_of, above, pair_counts_for(groups.hosts()) / static_cast<long long>(groups.levels.size())).run();
     }
     // The load does not change when the order is turned; so the first host may stand first.
     std::rotate(above.begin(), std::find(above.begin(), above.end(), Group{0}), above.end());
