@@ -49,7 +49,8 @@ std::vector<Candidate> contiguous_orders(const FabricGroups& groups) {
             LeafSequence sequence = all[i].sequence;
             const std::size_t by = first - 1 <= most_turns ? turn : turn * (first - 1) / most_turns;
             std::rotate(sequence.begin(), sequence.begin() + static_cast<std::ptrdiff_t>(by), sequence.end());
-            add(std::move(sequence), all[i].what + ", the last " + std::to_string(by) + " of its leaf at the end");
+            add(std::move(sequence),
+                all[i].what + ", of which " + (by == 1 ? "1 host comes" : std::to_string(by) + " hosts come") + " last");
         }
     return all;
 }

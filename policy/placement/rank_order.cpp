@@ -113,7 +113,10 @@ RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std
         result.reasons.push_back("no order can cost less");
     else
         result.reasons.push_back("no order costs less than " + numbers(groups, bound));
-    if (entries.size() > 1) result.reasons.push_back("runner-up: " + entries[1].what + ", " + numbers(groups, entries[1].cost));
+    // The next best that costs more; another one that costs the same tells nobody anything, if there is more to tell.
+    auto runner_up = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) { return each.cost != best.cost; });
+    if (runner_up == entries.end() && entries.size() > 1) runner_up = entries.begin() + 1;
+    if (runner_up != entries.end()) result.reasons.push_back("runner-up: " + runner_up->what + ", " + numbers(groups, runner_up->cost));
     for (std::string& each : traffic->remarks()) result.reasons.push_back(std::move(each));
     return result;
 }

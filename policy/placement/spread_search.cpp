@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::size_t most_hosts_to_swap = 3000;
 
-// Pairs of positions counted, on all levels together: a few milliseconds for 64 hosts, some 50 for the largest.
+// Pairs of positions counted, on all levels together: a few milliseconds for 64 hosts, some 30 at most.
 long long pair_counts_for(std::size_t hosts) {
-    return std::min(400 * static_cast<long long>(hosts * hosts), 30'000'000LL);
+    return std::min(400 * static_cast<long long>(hosts * hosts), 10'000'000LL);
 }
 
 bool is_prime(std::size_t number) {
