@@ -40,13 +40,18 @@ public:
     std::vector<Candidate> candidates() const override {
         std::vector<Candidate> all{{walk(groups_), leaf_by_leaf(groups_)}};
         const auto add = [&](LeafSequence sequence, std::string what) {
-            if (std::none_of(all.begin(), all.end(), [&](const Candidate& each) { return each.sequence == sequence; }))
+            if (sequence.size() == groups_.hosts() &&
+                std::none_of(all.begin(), all.end(), [&](const Candidate& each) { return each.sequence == sequence; }))
                 all.push_back({std::move(sequence), std::move(what)});
         };
         for (const auto& axes : axis_orders())
             add(along(axes), "so that each " + groups_.leaf_level().name + " is filled along " + names(axes));
-        if (auto boxes = boxes_of(groups_, host_grid_of(axes_, tasks_)); !boxes.empty())
-            add(std::move(boxes), "so that each " + groups_.leaf_level().name + " is a box of the grid");
+        const auto hosts = host_grid_of(axes_, tasks_);
+        if (!hosts.empty()) {
+            add(boxes_of(groups_, hosts, LeafShape::box), "so that each " + groups_.leaf_level().name + " is a box of the grid");
+            add(boxes_of(groups_, hosts, LeafShape::strip),
+                "so that each " + groups_.leaf_level().name + " is a piece of a strip of the grid");
+        }
         add(grow(groups_, graph_), "so that each " + groups_.leaf_level().name + " grows by the host that talks most to it");
 
         // From the two best constructions on, and from what was submitted.

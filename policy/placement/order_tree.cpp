@@ -22,7 +22,7 @@ namespace {
 
 // Swaps tried: enough for the optimum on all small trees (tests/unit/placement/order_gap_test.cpp), and bounded.
 long long swaps_for(std::size_t hosts) {
-    return std::min(1000 * static_cast<long long>(hosts), 400'000LL);
+    return std::min(2000 * static_cast<long long>(hosts), 400'000LL);
 }
 
 PositionGraph graph_of(std::size_t hosts) {
@@ -48,11 +48,13 @@ public:
         std::vector<Candidate> all = contiguous_orders(groups_);
         const auto best = std::min_element(all.begin(), all.end(),
                                            [&](const Candidate& a, const Candidate& b) { return cost(a.sequence) < cost(b.sequence); });
-        Candidate swapped{swap_search(groups_, graph_, best->sequence, swaps_for(groups_.hosts())),
-                          best->what + ", then swapped until no edge can be saved"};
-        all.push_back(std::move(swapped));
-        all.push_back({swap_search(groups_, graph_, groups_.submitted, swaps_for(groups_.hosts()) / 4),
-                       "as submitted, then swapped until no edge can be saved"});
+        const long long swaps = swaps_for(groups_.hosts());
+        const std::string start = best->what;
+        std::vector<LeafSequence> swapped{swap_search(groups_, graph_, best->sequence, swaps)};
+        if (groups_.levels.size() > 1) swapped.push_back(swap_search_by_level(groups_, graph_, best->sequence, swaps));
+        for (LeafSequence& each : swapped) all.push_back({std::move(each), start + ", then swapped until no edge can be saved"});
+        all.push_back(
+            {swap_search(groups_, graph_, groups_.submitted, swaps / 4), "as submitted, then swapped until no edge can be saved"});
         return all;
     }
 

@@ -199,4 +199,35 @@ LeafSequence swap_search(const FabricGroups& groups, const PositionGraph& graph,
     return Search(groups, graph, std::move(sequence), swaps).run();
 }
 
+LeafSequence swap_search_by_level(const FabricGroups& groups, const PositionGraph& graph, const LeafSequence& sequence, long long swaps) {
+    std::vector<Group> at;
+    for (Leaf leaf : sequence) at.push_back(groups.levels.front().of_leaf[leaf]);
+    for (std::size_t k = 0;; ++k) {
+        // The fabric down to this level: its groups stand for leaves.
+        const GroupLevel& level = groups.levels[k];
+        FabricGroups down_to;
+        down_to.leaves.resize(level.size.size());
+        for (std::size_t i = 0; i <= k; ++i) {
+            GroupLevel& above = down_to.levels.emplace_back(
+                GroupLevel{groups.levels[i].name, std::vector<Group>(level.size.size()), groups.levels[i].size});
+            for (Leaf leaf = 0; leaf < groups.leaves.size(); ++leaf) above.of_leaf[level.of_leaf[leaf]] = groups.levels[i].of_leaf[leaf];
+        }
+        at = swap_search(down_to, graph, std::move(at), swaps / static_cast<long long>(groups.levels.size()));
+        if (k + 1 == groups.levels.size()) return at;
+
+        // Each group's positions go to the groups below it, one after the other.
+        const GroupLevel& below = groups.levels[k + 1];
+        std::vector<std::vector<Group>> to_deal(level.size.size());
+        std::vector<Group> parent(below.size.size());
+        for (Leaf leaf = 0; leaf < groups.leaves.size(); ++leaf) parent[below.of_leaf[leaf]] = level.of_leaf[leaf];
+        for (Group child = static_cast<Group>(parent.size()); child-- > 0;)
+            to_deal[parent[child]].insert(to_deal[parent[child]].end(), below.size[child], child);
+        for (Group& each : at) {
+            auto& children = to_deal[each];
+            each = children.back();
+            children.pop_back();
+        }
+    }
+}
+
 }  // namespace paced::placement

@@ -13,4 +13,8 @@ namespace paced::placement {
 // Position 0 stays as it is. swaps: how many may be tried, each in a time of about the degree of a position.
 LeafSequence swap_search(const FabricGroups& groups, const PositionGraph& graph, LeafSequence sequence, long long swaps);
 
+// The same from the top down: first groups of the top level are placed, then those of the next within them, and so on. Finds
+// what swaps of single hosts alone do not reach from an order in which all levels are settled.
+LeafSequence swap_search_by_level(const FabricGroups& groups, const PositionGraph& graph, const LeafSequence& sequence, long long swaps);
+
 }  // namespace paced::placement

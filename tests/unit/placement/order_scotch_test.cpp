@@ -98,6 +98,13 @@ PositionGraph tree_graph(std::size_t hosts) {
     return {hosts, pairs};
 }
 
+// Scotch is no proof of anything, and its threads make it differ a little from run to run: 5 % are left to it.
+void expect_as_good(const RankOrder& ours, const Mapped& theirs) {
+    EXPECT_LE(100 * ours.levels.back().chosen, 105 * theirs.cut);
+    if (ours.levels.size() == 1) return;
+    EXPECT_LE(100 * ours.levels.front().chosen, 105 * theirs.spine_cut);
+}
+
 // 10 trees of one level with leaves of all sizes, 10 of two levels, from 12 to 2,000 hosts.
 std::vector<Shape> trees() {
     std::vector<Shape> shapes;
@@ -145,16 +152,18 @@ TEST(OrderScotch, ARingIsNeverDearerThanScotchMapsIt) {
     }
 }
 
-TEST(OrderScotch, TreesBesideScotch) {
+TEST(OrderScotch, TreesAreAsGoodAsScotchMapsThem) {
     for (const Shape& shape : trees()) {
         const Built built = build(shape);
         const Hosts hosts = shuffled(built, 1);
         const RankOrder ours = rank_order(built.fabric, hosts, 8, *config::parse_order("tree"));
-        print("tree, " + name_of(shape), ours, scotch(tree_graph(hosts.size()), shape));
+        const Mapped theirs = scotch(tree_graph(hosts.size()), shape);
+        print("tree, " + name_of(shape), ours, theirs);
+        expect_as_good(ours, theirs);
     }
 }
 
-TEST(OrderScotch, GridsBesideScotch) {
+TEST(OrderScotch, GridsAreAsGoodAsScotchMapsThem) {
     const struct {
         const char* grid;
         int tasks;
@@ -178,8 +187,9 @@ TEST(OrderScotch, GridsBesideScotch) {
         const config::Order order = *config::parse_order(each.grid);
         const RankOrder ours = rank_order(built.fabric, hosts, each.tasks, order);
         ASSERT_FALSE(ours.levels.empty()) << ours.reasons.front();
-        print(std::string(each.grid) + ", " + name_of(each.shape), ours,
-              scotch(grid_graph(grid_axes(order), hosts.size(), each.tasks), each.shape));
+        const Mapped theirs = scotch(grid_graph(grid_axes(order), hosts.size(), each.tasks), each.shape);
+        print(std::string(each.grid) + ", " + name_of(each.shape), ours, theirs);
+        expect_as_good(ours, theirs);
     }
 }
 
