@@ -43,9 +43,8 @@ public:
                 {spread(groups_), "so that at any distance in the order many pairs share a " + groups_.leaf_level().name}};
     }
 
-    std::string in_words(long long cost, const std::string& levels) const override {
-        return "up to " + count_of(cost, "message") + " in one step out of one of the " + levels;
-    }
+    std::string amount(long long cost) const override { return "up to " + count_of(cost, "message") + " in one step"; }
+    std::string where(const std::string& levels) const override { return "out of one of the " + levels; }
 
 private:
     const FabricGroups& groups_;

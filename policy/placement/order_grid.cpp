@@ -70,9 +70,7 @@ public:
         return all;
     }
 
-    std::string in_words(long long cost, const std::string& levels) const override {
-        return "a volume of " + std::to_string(cost) + " between " + levels;
-    }
+    std::string amount(long long cost) const override { return "a volume of " + std::to_string(cost); }
 
     std::vector<std::string> remarks() const override {
         if (axes_.empty()) return {"the grid has no axis along which ranks talk"};

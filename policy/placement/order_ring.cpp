@@ -60,7 +60,7 @@ public:
 
     std::vector<Candidate> candidates() const override { return {{walk(groups_), leaf_by_leaf(groups_)}}; }
 
-    std::string in_words(long long cost, const std::string& levels) const override { return count_of(cost, "step") + " between " + levels; }
+    std::string amount(long long cost) const override { return count_of(cost, "step"); }
 
 private:
     const FabricGroups& groups_;

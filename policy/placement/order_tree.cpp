@@ -58,9 +58,7 @@ public:
         return all;
     }
 
-    std::string in_words(long long cost, const std::string& levels) const override {
-        return count_of(cost, "tree edge") + " between " + levels;
-    }
+    std::string amount(long long cost) const override { return count_of(cost, "tree edge"); }
 
 private:
     const FabricGroups& groups_;

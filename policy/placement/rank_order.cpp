@@ -22,19 +22,20 @@ std::string nothing_to_choose(const FabricGroups& groups, const topology::Fabric
     return {};
 }
 
-// "6 (spines), 8 (leaves)"; of a single level the number alone
-std::string numbers(const FabricGroups& groups, const Cost& cost) {
+// "6 between spines, 8 between leaves"; of a single level the number alone
+std::string numbers(const FabricGroups& groups, const Traffic& traffic, const Cost& cost) {
     if (cost.size() == 1) return std::to_string(cost.front());
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < cost.size(); ++i)
-        parts.push_back(std::to_string(cost[i]) + " (" + plural_of_level(groups.levels[i].name) + ')');
+        parts.push_back(std::to_string(cost[i]) + ' ' + traffic.where(plural_of_level(groups.levels[i].name)));
     return join(parts, ", ");
 }
 
+// "2 steps between leaves instead of 8"
 std::string sentence(const FabricGroups& groups, const Traffic& traffic, const Cost& cost, const Cost* instead_of) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < cost.size(); ++i) {
-        parts.push_back(traffic.in_words(cost[i], plural_of_level(groups.levels[i].name)));
+        parts.push_back(traffic.amount(cost[i]) + ' ' + traffic.where(plural_of_level(groups.levels[i].name)));
         if (instead_of) parts.back() += " instead of " + std::to_string((*instead_of)[i]);
     }
     return join(parts, ", ");
@@ -112,11 +113,12 @@ RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std
     if (best.cost == bound)
         result.reasons.push_back("no order can cost less");
     else
-        result.reasons.push_back("no order costs less than " + numbers(groups, bound));
+        result.reasons.push_back("no order costs less than " + numbers(groups, *traffic, bound));
     // The next best that costs more; another one that costs the same tells nobody anything, if there is more to tell.
     auto runner_up = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) { return each.cost != best.cost; });
     if (runner_up == entries.end() && entries.size() > 1) runner_up = entries.begin() + 1;
-    if (runner_up != entries.end()) result.reasons.push_back("runner-up: " + runner_up->what + ", " + numbers(groups, runner_up->cost));
+    if (runner_up != entries.end())
+        result.reasons.push_back("runner-up: " + runner_up->what + ", " + numbers(groups, *traffic, runner_up->cost));
     for (std::string& each : traffic->remarks()) result.reasons.push_back(std::move(each));
     return result;
 }

@@ -26,8 +26,10 @@ public:
     virtual Cost lower_bound() const = 0;
     // Without the submitted order. The better ones first where cost does not tell.
     virtual std::vector<Candidate> candidates() const = 0;
-    // "2 steps between leaves"; level: in the plural
-    virtual std::string in_words(long long cost, const std::string& levels) const = 0;
+    // "2 steps"
+    virtual std::string amount(long long cost) const = 0;
+    // "between leaves"; levels: in the plural
+    virtual std::string where(const std::string& levels) const { return "between " + levels; }
     // Further sentences for the reasons.
     virtual std::vector<std::string> remarks() const { return {}; }
 };

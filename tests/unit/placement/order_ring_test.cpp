@@ -50,7 +50,7 @@ TEST(OrderRing, GroupsAreTakenAsTheListReachesThemAndHostsKeepTheirOrder) {
     EXPECT_EQ(order.reasons,
               (std::vector<std::string>{"hosts are taken leaf by leaf, starting with h4's: 2 steps between spines instead of 6, "
                                         "4 steps between leaves instead of 7",
-                                        "no order can cost less", "runner-up: the submitted order, 6 (spines), 7 (leaves)"}));
+                                        "no order can cost less", "runner-up: the submitted order, 6 between spines, 7 between leaves"}));
 }
 
 }  // namespace
