@@ -3,6 +3,8 @@
 
 #include "policy/base/text.h"
 #include "policy/io/hwloc_reader.h"
+#include "policy/io/nccl_xml.h"
+#include "policy/io/nvidia_smi.h"
 #include "policy/io/snapshot.h"
 #include "policy/io/text_file.h"
 
@@ -10,7 +12,9 @@ namespace paced::io {
 
 namespace {
 
-constexpr char known_formats[] = "a node is read from hwloc XML (`lstopo node.xml`) or from a snapshot (`paced-fabric-probe`)";
+constexpr char known_formats[] =
+    "a node is read from hwloc XML (`lstopo node.xml`), NCCL topology XML (NCCL_TOPO_DUMP_FILE), `nvidia-smi topo -m` or a snapshot "
+    "(`paced-fabric-probe`)";
 
 void refuse(const std::string& path, std::string message, Diagnostics& diagnostics) {
     diagnostics.error({path, 0, 0}, std::move(message)).hints.push_back(known_formats);
@@ -27,9 +31,7 @@ NodeFormat recognise_node_format(std::string_view text) {
         return NodeFormat::hwloc_xml;  // or some other XML, which its reader will refuse
     }
     // The head line of `nvidia-smi topo -m` names the devices, "GPU0  GPU1 ... NIC0 ... CPU Affinity".
-    if (start.find("GPU0") != std::string_view::npos &&
-        (start.find("CPU Affinity") != std::string_view::npos || start.find("Legend:") != std::string_view::npos))
-        return NodeFormat::nvidia_smi;
+    if (looks_like_nvidia_smi(start)) return NodeFormat::nvidia_smi;
     return NodeFormat::unknown;
 }
 
@@ -53,11 +55,9 @@ std::optional<topology::NodeTopology> read_node_file(const std::string& path, Di
             break;
         }
         case NodeFormat::nccl_xml:
-            refuse(path, "an NCCL topology XML, which is not read yet", diagnostics);
-            break;
+            return parse_nccl_xml(*text, path, diagnostics);
         case NodeFormat::nvidia_smi:
-            refuse(path, "output of `nvidia-smi topo -m`, which is not read yet", diagnostics);
-            break;
+            return parse_nvidia_smi(*text, path, diagnostics);
         case NodeFormat::unknown:
             refuse(path, "not a format that describes a node", diagnostics);
             break;

@@ -14,7 +14,7 @@ namespace paced::io {
 enum class NodeFormat { hwloc_xml, snapshot, nccl_xml, nvidia_smi, unknown };
 NodeFormat recognise_node_format(std::string_view text);
 
-// hwloc XML and our own snapshots are read; other formats are refused by name. nullopt: diagnostics say why.
+// nullopt: diagnostics say why. Warnings may come with an answer.
 std::optional<topology::NodeTopology> read_node_file(const std::string& path, Diagnostics& diagnostics);
 
 }  // namespace paced::io

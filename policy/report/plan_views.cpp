@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "policy/config/placement_applies.h"
 #include "policy/placement/fabric_summary.h"
 
 namespace paced::report {
@@ -52,6 +53,20 @@ FabricView fabric_view(const topology::FabricTopology& fabric, std::span<const s
     return view;
 }
 
+OrderView order_view(const placement::RankOrder& order, const config::Sourced<config::Order>& wish) {
+    OrderView view;
+    view.pattern = to_string(wish.value);
+    view.source = wish.source;
+    view.hosts = order.hosts;
+    for (const placement::LevelCost& cost : order.levels) view.levels.push_back({cost.level, cost.chosen, cost.submitted, cost.lower_bound});
+    view.leaves = order.leaves;
+    view.improves = order.improves;
+    view.reasons = order.reasons;
+    if (!order.improves && wish.value.pattern != config::Order::Pattern::none)
+        view.kept_because = order.reasons.empty() ? "no order of these nodes costs less" : order.reasons.front();
+    return view;
+}
+
 PolicyValues policy_view(const config::Effective& effective, config::Mode run) {
     PolicyValues values;
     values.mode = setting_of(effective.mode);
@@ -59,6 +74,9 @@ PolicyValues policy_view(const config::Effective& effective, config::Mode run) {
     values.bind = setting_of(effective.bind);
     values.window = setting_of(effective.window);
     values.report = setting_of(effective.report);
+    const config::PlacementApplies applies = config::placement_applies(effective);
+    values.bind_applies = applies.bind;
+    values.order_applies = applies.order;
     values.mode_run = to_string(run);
     values.named_policy = effective.named_policy;
     values.notes = effective.notes;

@@ -7,6 +7,7 @@
 
 #include "policy/config/effective.h"
 #include "policy/placement/binding.h"
+#include "policy/placement/rank_order.h"
 #include "policy/report/job_plan.h"
 #include "policy/topology/fabric_topology.h"
 
@@ -17,6 +18,9 @@ NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBind
 
 // hosts in rank order.
 FabricView fabric_view(const topology::FabricTopology& fabric, std::span<const std::string> hosts);
+
+// Not applied yet: whoever launches sets that, or kept_because. An order that improves nothing is kept because of that.
+OrderView order_view(const placement::RankOrder& order, const config::Sourced<config::Order>& wish);
 
 // run: what is really done ("observe" for pace, as long as pacing is not there).
 PolicyValues policy_view(const config::Effective& effective, config::Mode run);

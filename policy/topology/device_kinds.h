@@ -34,4 +34,8 @@ struct NicHints {
 // nullopt: it is no NIC.
 std::optional<NicKind> nic_kind(const PciNumbers& numbers, const NicHints& hints);
 
+// What the name of an RDMA device or network interface tells: "mlx5_bond_0" RoCE, "rdmap79s0" EFA, "hfi1_0" Omni-Path; "mlx5_0" can be
+// either (NicKind::rdma). nullopt: it tells nothing ("eth0", "NIC3").
+std::optional<NicKind> kind_of_name(std::string_view name);
+
 }  // namespace paced::topology

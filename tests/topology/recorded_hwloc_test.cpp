@@ -10,40 +10,16 @@
 
 #include "policy/base/text.h"
 #include "policy/io/node_file.h"
-#include "policy/io/snapshot.h"
 #include "policy/placement/binding.h"
-#include "tests/doubles/paths.h"
+#include "tests/topology/sources_table.h"
 
 namespace {
 
 using namespace paced;
 using namespace paced::topology;
 
-constexpr char folder[] = "hwloc";
-
-// One row of the table; the columns as they are called there.
-struct Row {
-    std::string file, format, cpus, gpus, nics, nearest;
-};
-
-// How GoogleTest names it.
-void PrintTo(const Row& row, std::ostream* out) {
-    *out << row.file;
-}
-
-std::vector<Row> read_rows() {
-    const auto sources = test::others_data(std::string(folder) + "/SOURCES.md");
-    if (!sources) return {Row{}};
-    std::vector<Row> rows;
-    std::istringstream text(test::read_file(*sources));
-    for (std::string line; std::getline(text, line);) {
-        const auto cells = split(line, '|');
-        if (cells.size() < 10 || !trim(cells[1]).ends_with(".xml")) continue;
-        const auto cell = [&](std::size_t i) { return std::string(trim(cells[i])); };
-        rows.push_back({cell(1), cell(3), cell(4), cell(5), cell(6), cell(8)});
-    }
-    return rows;
-}
+// The columns of the table.
+enum { file_column, machine_column, format_column, cpus_column, gpus_column, nics_column, pci_column, nearest_column };
 
 // "4 ib, 2 eth"
 std::string nic_kinds(const NodeTopology& node) {
@@ -70,11 +46,6 @@ std::string sorted_kinds(const std::string& cell) {
     std::vector<std::string> texts;
     for (auto& part : parts) texts.push_back(part.second);
     return join(texts, ", ");
-}
-
-std::string normal(std::string_view pci) {
-    const auto address = parse_pci_address(pci);
-    return address ? to_string(*address) : "not a PCI address: " + std::string(pci);
 }
 
 // "0000:33:00.0(hsi0/mlx5_0)"
@@ -108,23 +79,23 @@ std::map<std::string, std::string> expected_nearest(const std::string& cell) {
         std::vector<std::string> full;
         for (auto nic : split(nics, ',')) {
             const auto bracket = std::min(nic.find('('), nic.size());
-            full.push_back(normal(nic.substr(0, bracket)) + std::string(nic.substr(bracket)));
+            full.push_back(test::full_pci(nic.substr(0, bracket)) + std::string(nic.substr(bracket)));
         }
-        for (auto gpu : split(gpus, '/')) answers[normal(gpu)] = relation + ' ' + join(full, ",");
+        for (auto gpu : split(gpus, '/')) answers[test::full_pci(gpu)] = relation + ' ' + join(full, ",");
     }
     return answers;
 }
 
-class RecordedNode : public testing::TestWithParam<Row> {};
+class RecordedNode : public testing::TestWithParam<test::SourcesRow> {};
 
 TEST_P(RecordedNode, MeetsTheTable) {
-    const Row& row = GetParam();
-    const auto file = test::others_data(std::string(folder) + '/' + row.file);
-    if (row.file.empty() || !file) GTEST_SKIP() << folder << '/' << row.file << " is not there";
+    const auto& [folder, name, cells] = GetParam();
+    const auto file = test::others_data(folder + '/' + name);
+    if (name.empty() || !file) GTEST_SKIP() << folder << '/' << name << " is not there";
     Diagnostics diagnostics;
     const auto node = io::read_node_file(file->string(), diagnostics);
 
-    if (row.format.find("refused") != std::string::npos) {
+    if (cells.at(format_column).find("refused") != std::string::npos) {
         EXPECT_FALSE(node);
         EXPECT_EQ(format(diagnostics),
                   file->string() +
@@ -138,28 +109,17 @@ TEST_P(RecordedNode, MeetsTheTable) {
     for (const Pu& pu : node->pus) cores = std::max(cores, pu.core + 1);
     EXPECT_EQ(std::to_string(node->packages.size()) + '/' + std::to_string(node->numa_nodes.size()) + '/' + std::to_string(cores) + '/' +
                   std::to_string(node->pus.size()),
-              row.cpus);
-    EXPECT_EQ(std::to_string(node->gpus.size()), row.gpus);
-    EXPECT_EQ(nic_kinds(*node), sorted_kinds(row.nics));
+              cells.at(cpus_column));
+    EXPECT_EQ(std::to_string(node->gpus.size()), cells.at(gpus_column));
+    EXPECT_EQ(nic_kinds(*node), sorted_kinds(cells.at(nics_column)));
     if (!node->gpus.empty()) {
-        EXPECT_EQ(nearest_of(*node), expected_nearest(row.nearest));
+        EXPECT_EQ(nearest_of(*node), expected_nearest(cells.at(nearest_column)));
     }
 
     // What the plugin gets of it is the same.
-    const std::string snapshot = io::write_snapshot(*node);
-    const auto again = io::read_snapshot(snapshot);
-    ASSERT_TRUE(again) << again.error().message;
-    EXPECT_EQ(io::write_snapshot(*again), snapshot);
-    EXPECT_EQ(nearest_of(*again), nearest_of(*node));
+    EXPECT_EQ(nearest_of(test::through_a_snapshot(*node)), nearest_of(*node));
 }
 
-std::string test_name(const testing::TestParamInfo<Row>& info) {
-    std::string name = info.param.file.empty() ? "SourcesMissing" : info.param.file;
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-    return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Hwloc, RecordedNode, testing::ValuesIn(read_rows()), test_name);
+INSTANTIATE_TEST_SUITE_P(Hwloc, RecordedNode, testing::ValuesIn(test::sources_rows("hwloc", ".xml")), test::sources_row_name);
 
 }  // namespace
