@@ -68,10 +68,10 @@ public:
         if (node_.gpus.empty() || !wanted) return std::move(found_);
         if (!reason.empty()) found_.plan.notes.push_back(reason);
         if (by_gpu && applies) {
-            add_sees();
             add_variables(*by_gpu, by_task);
         }
         if (by_gpu && bind == config::Bind::gpu_nic_cpu) add_cpus(*by_gpu, by_task, applies);
+        if (!found_.lines.empty()) add_sees();
         return std::move(found_);
     }
 
@@ -87,8 +87,8 @@ private:
         if (!devices_.no_position.empty()) return "a task is bound only if Slurm gives it a device of its own: " + devices_.no_position;
         const auto gpus = static_cast<long long>(devices_.gpus.size());
         if (request_.local_tasks >= gpus) return {};
-        return "a task is bound only if Slurm gives it a GPU of its own: " + count_of(request_.local_tasks, "task") + " for " +
-               count_of(gpus, "GPU") + ", which one a task that sees all of them uses is not known";
+        return count_of(request_.local_tasks, "task") + " for " + count_of(gpus, "GPU") +
+               ": which one a task uses is not known, so one that sees them all is not bound; one that Slurm gave its own is";
     }
 
     NodeBinding bind_each_gpu() const {
