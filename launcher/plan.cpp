@@ -41,6 +41,7 @@ NodePlanned plan_node(const topology::NodeTopology& node, const PlanOptions& opt
     planned.gpus = static_cast<int>(node.gpus.size());
     planned.nics = static_cast<int>(node.nics.size());
     planned.plan = report::node_view(node, placement::bind_tasks(node, request));
+    planned.plan.local_tasks = static_cast<int>(planned.plan.bindings.size());
     return planned;
 }
 
@@ -88,7 +89,7 @@ void check_ranks(const std::vector<std::string>& hosts, const config::Order& pat
     if (ranks > config::Order::most_ranks) diagnostics.error({"--hosts", 0, 0}, counted + ", more than " + std::to_string(config::Order::most_ranks));
     if (pattern.pattern != config::Order::Pattern::grid) return;
     long long product = 1;
-    for (const auto& axis : pattern.axes) product *= axis.second;
+    for (const auto& axis : pattern.axes) product *= axis.size;
     if (product != ranks)
         diagnostics.error({"--order", 0, 0}, "the grid '" + options.order + "' is for " + count_of(product, "rank") + ", but " + counted)
             .hints.emplace_back("the sizes of the axes multiply to the number of ranks: hosts times --tasks-per-node");

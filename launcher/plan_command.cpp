@@ -34,7 +34,7 @@ void add_plan(CLI::App& program, Chosen& chosen) {
     auto* fabric = command->add_option("--fabric", options->fabric, "a fabric: topology.conf, topology.yaml, ibnetdiscover output, ...")
                        ->type_name("FILE")->check(not_empty)->group("Order of hosts");
     auto* hosts = command->add_option("--hosts", options->hosts, "hosts in the order in which they would be used: n[1-4,7], or\n@FILE with such a list a line; more than once: one list")
-                      ->type_name("LIST")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group("Order of hosts");
+                      ->type_name("LIST")->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group("Order of hosts");
     fabric->needs(hosts);
     hosts->needs(fabric);
     command->add_option("--tasks-per-node", options->tasks_per_node, "ranks on each host; default 1")

@@ -69,17 +69,18 @@ std::string nearness(const report::NodePlan& plan) {
 
 void add_node(std::string& text, const NodePlanned& node) {
     const report::NodePlan& plan = node.plan;
+    if (plan.bindings.empty()) {
+        add_line(text, "Nothing to bind: " + node.title);
+        add_line(text, plan.remark.substr(0, plan.remark.find(',')) + "; " + count_of(node.nics, "NIC"));
+        return;
+    }
     add_line(text, "Binding of " + count_of(plan.local_tasks, "task") + " to " + std::to_string(report::gpu_count(plan)) + " of " + count_of(node.gpus, "GPU") +
                        " and " + count_of(node.nics, "NIC") + ": " + node.title);
-    if (plan.bindings.empty()) {
-        add_line(text, plan.remark);
-    } else {
-        add_line(text, nearness(plan));
-        text += '\n' + report::binding_table(plan, true, rows_max).text();
-        if (plan.bindings.size() > rows_max) text += "and " + std::to_string(plan.bindings.size() - rows_max) + " more tasks, which --json shows\n";
-        if (const std::string legend = report::relation_legend(plan); !legend.empty()) add_line(text, legend);
-        add_reasons(text, report::binding_reasons(plan));
-    }
+    add_line(text, nearness(plan));
+    text += '\n' + report::binding_table(plan, true, rows_max).text();
+    if (plan.bindings.size() > rows_max) text += "and " + std::to_string(plan.bindings.size() - rows_max) + " more tasks, which --json shows\n";
+    if (const std::string legend = report::relation_legend(plan); !legend.empty()) add_line(text, legend);
+    add_reasons(text, report::binding_reasons(plan));
     for (const std::string& note : plan.notes) add_line(text, "\nwarning: " + note);
 }
 
@@ -109,7 +110,7 @@ void add_order(std::string& text, const OrderPlanned& order) {
     add_line(text, "Order of " + count_of(static_cast<long long>(view.hosts.size()), "host") + " for " + view.pattern + ", " +
                        count_of(order.tasks_per_node, "rank") + " on each, under " + count_of(static_cast<long long>(view.leaves), "leaf", "leaves") + " of " +
                        order.fabric);
-    std::string cost = report::cost_text(view);
+    std::string cost = report::leaf_cost_text(view);
     if (cost.empty()) cost = view.kept_because.empty() ? "what it costs is not known" : view.kept_because;
     add_line(text, (view.improves ? "Changed: " : "Kept as submitted: ") + cost + '.');
     text += '\n' + stretches_table(order).text();

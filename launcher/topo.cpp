@@ -12,7 +12,7 @@
 #include "launcher/output.h"
 #include "policy/base/text.h"
 #include "policy/io/snapshot.h"
-#include "policy/placement/node_table.h"
+#include "policy/placement/binding.h"
 #include "policy/report/plan_views.h"
 #include "policy/report/text_nodes.h"
 
@@ -46,6 +46,13 @@ std::string head(const NodeTopology& node) {
            join(parts, ", ") + '\n';
 }
 
+// A row for each GPU. It is the node that is shown, so whose task it would be is left out.
+report::NodePlan gpu_rows(const NodeTopology& node) {
+    report::NodePlan plan = report::node_view(node, placement::bind_tasks(node));
+    for (report::Binding& binding : plan.bindings) binding.task = -1;
+    return plan;
+}
+
 std::string nic_table(const NodeTopology& node) {
     TextTable text({{"NIC"}, {"PCI"}, {"class"}, {"kind"}, {"state"}, {"rate", true}, {"NUMA", true}, {"interfaces", false, true}});
     std::vector<const Nic*> nics;
@@ -61,7 +68,7 @@ std::string nic_table(const NodeTopology& node) {
 }  // namespace
 
 std::string topo_text(const NodeTopology& node, bool with_tree) {
-    const report::NodePlan plan = report::node_view(node, placement::node_table(node));
+    const report::NodePlan plan = gpu_rows(node);
     std::string text = head(node);
     if (with_tree) text += '\n' + node_tree(node);
     text += '\n';
@@ -79,7 +86,7 @@ std::string topo_text(const NodeTopology& node, bool with_tree) {
 
 std::string topo_json(const NodeTopology& node) {
     using nlohmann::ordered_json;
-    const report::NodePlan plan = report::node_view(node, placement::node_table(node));
+    const report::NodePlan plan = gpu_rows(node);
     ordered_json bindings = ordered_json::array();
     for (const report::Binding& binding : plan.bindings) bindings.push_back(ordered_json::parse(to_json(binding)));
     const ordered_json whole{{"node", ordered_json::parse(io::write_snapshot(node))}, {"bindings", std::move(bindings)}, {"warnings", plan.notes}};

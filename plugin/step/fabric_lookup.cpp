@@ -15,14 +15,13 @@ namespace paced::step {
 
 namespace {
 
-// As slurmctld and "configless" slurmd keep them.
-std::vector<std::string> places(const std::string& fabric_file, const Environment& environment) {
-    if (!fabric_file.empty()) return {fabric_file};
+// Where slurmctld and "configless" slurmd keep what Slurm is configured with.
+std::vector<std::string> folders(const Environment& environment) {
     std::vector<std::string> found;
     const std::string slurm_conf = environment.get_or("SLURM_CONF", "");
-    if (slurm_conf.find('/') != std::string::npos) found.push_back(slurm_conf.substr(0, slurm_conf.rfind('/')) + "/topology.conf");
-    for (const char* path : {"/etc/slurm/topology.conf", "/run/slurm/conf/topology.conf"})
-        if (found.empty() || found.front() != path) found.emplace_back(path);
+    if (slurm_conf.find('/') != std::string::npos) found.push_back(slurm_conf.substr(0, slurm_conf.rfind('/')));
+    for (const char* folder : {"/etc/slurm", "/run/slurm/conf"})
+        if (found.empty() || found.front() != folder) found.emplace_back(folder);
     return found;
 }
 
@@ -39,7 +38,14 @@ std::string first_error(const Diagnostics& diagnostics) {
 }  // namespace
 
 Result<topology::FabricTopology> read_fabric(const std::string& fabric_file, const Environment& environment) {
-    const std::vector<std::string> candidates = places(fabric_file, environment);
+    std::vector<std::string> candidates{fabric_file};
+    std::string nowhere = "there is no " + fabric_file;
+    if (fabric_file.empty()) {
+        candidates.clear();
+        for (const std::string& folder : folders(environment))  // Slurm, too, takes topology.yaml where both are there
+            for (const char* name : {"/topology.yaml", "/topology.conf"}) candidates.push_back(folder + name);
+        nowhere = "there is no topology.yaml or topology.conf in " + join(folders(environment), ", ");
+    }
     for (const std::string& path : candidates) {
         if (access(path.c_str(), R_OK) != 0) {
             if (errno == ENOENT || errno == ENOTDIR) continue;
@@ -50,7 +56,7 @@ Result<topology::FabricTopology> read_fabric(const std::string& fabric_file, con
         if (!fabric) return fail(first_error(diagnostics));
         return std::move(*fabric);
     }
-    return fail("there is no " + join(candidates, ", "));
+    return fail(std::move(nowhere));
 }
 
 report::FabricView find_fabric(const std::vector<std::string>& hosts, const std::string& fabric_file, const Environment& environment) {

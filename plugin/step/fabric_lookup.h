@@ -12,8 +12,8 @@
 
 namespace paced::step {
 
-// The cluster's fabric. fabric_file: the path of a file of any format that policy/io/fabric_file.h knows; empty: what
-// stands beside SLURM_CONF, in /etc/slurm or in /run/slurm/conf. The error is one line: "there is no ...", or the first
+// The cluster's fabric. fabric_file: the path of a file of any format that policy/io/fabric_file.h knows; empty: the
+// topology.yaml or topology.conf that stands beside SLURM_CONF, in /etc/slurm or in /run/slurm/conf. The error is one line: "there is no ...", or the first
 // mistake in the file with its place.
 Result<topology::FabricTopology> read_fabric(const std::string& fabric_file, const Environment& environment);
 

@@ -14,21 +14,6 @@ std::string pci_of(const topology::Place& place) { return place.pci ? to_string(
 
 Device device_of(const topology::Nic& nic) { return {pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name}; }
 
-// What a row of the table and a task's binding have in common: all but the task and its NICs.
-template <class Row>
-Binding binding_of(const topology::NodeTopology& node, const Row& row) {
-    const topology::Gpu& gpu = node.gpu(row.gpu);
-    Binding binding;
-    binding.gpu = static_cast<int>(to_index(row.gpu));
-    binding.device = {pci_of(gpu.place), gpu.name.empty() ? gpu.vendor : gpu.name};
-    for (topology::NicIndex candidate : row.candidates) binding.candidates.push_back(device_of(node.nic(candidate)));
-    if (row.relation) binding.relation = to_string(*row.relation);
-    binding.cpus = to_string(row.cpus);
-    binding.numa = row.numa;
-    binding.reasons = row.reasons;
-    return binding;
-}
-
 template <class T>
 Setting setting_of(const config::Sourced<T>& sourced) {
     return {to_string(sourced.value), sourced.source};
@@ -36,29 +21,24 @@ Setting setting_of(const config::Sourced<T>& sourced) {
 
 }  // namespace
 
-NodePlan node_view(const topology::NodeTopology& node, const placement::NodeTable& table) {
+NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBinding& binding) {
     NodePlan plan;
-    for (const placement::GpuRow& row : table.rows) {
-        Binding binding = binding_of(node, row);
-        if (row.nic) binding.nics.push_back(device_of(node.nic(*row.nic)));
-        plan.bindings.push_back(std::move(binding));
+    for (const placement::TaskBinding& task : binding.tasks) {
+        const topology::Gpu& gpu = node.gpu(task.gpu);
+        Binding row;
+        row.task = task.task;
+        row.gpu = static_cast<int>(to_index(task.gpu));
+        row.device = {pci_of(gpu.place), gpu.name.empty() ? gpu.vendor : gpu.name};
+        for (topology::NicIndex nic : task.nics) row.nics.push_back(device_of(node.nic(nic)));
+        for (topology::NicIndex candidate : task.candidates) row.candidates.push_back(device_of(node.nic(candidate)));
+        if (task.relation) row.relation = to_string(*task.relation);
+        row.cpus = to_string(task.cpus);
+        row.numa = task.numa;
+        row.reasons = task.reasons;
+        plan.bindings.push_back(std::move(row));
     }
-    if (table.rows.empty()) plan.remark = "no GPUs, nothing to bind";
-    plan.notes = table.warnings;
-    return plan;
-}
-
-NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBinding& bindings) {
-    NodePlan plan;
-    for (const placement::TaskBinding& task : bindings.tasks) {
-        Binding binding = binding_of(node, task);
-        binding.task = task.task;
-        for (topology::NicIndex nic : task.nics) binding.nics.push_back(device_of(node.nic(nic)));
-        plan.bindings.push_back(std::move(binding));
-    }
-    plan.local_tasks = static_cast<int>(bindings.tasks.size());
-    if (bindings.tasks.empty()) plan.remark = node.gpus.empty() ? "no GPUs, nothing to bind" : "no GPU may be used, nothing to bind";
-    plan.notes = bindings.warnings;
+    if (binding.tasks.empty()) plan.remark = node.gpus.empty() ? "no GPUs, nothing to bind" : "no GPU of this node may be used, nothing to bind";
+    plan.notes = binding.warnings;
     return plan;
 }
 

@@ -7,16 +7,14 @@
 
 #include "policy/config/effective.h"
 #include "policy/placement/binding.h"
-#include "policy/placement/node_table.h"
 #include "policy/placement/rank_order.h"
 #include "policy/report/job_plan.h"
 #include "policy/topology/fabric_topology.h"
 
 namespace paced::report {
 
-// Bindings and remark; who the node is stays for the caller. Of the table: a row for each GPU, without tasks.
-NodePlan node_view(const topology::NodeTopology& node, const placement::NodeTable& table);
-NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBinding& bindings);
+// Bindings, one a task, and remark; who the node is stays for the caller.
+NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBinding& binding);
 
 // hosts in rank order.
 FabricView fabric_view(const topology::FabricTopology& fabric, std::span<const std::string> hosts);

@@ -13,11 +13,9 @@ constexpr std::size_t leaves_shown_max = 8;
 
 std::string plural_of(std::string_view level) { return level == "leaf" ? "leaves" : std::string(level) + 's'; }
 
-std::string figures(const OrderCost& cost, bool with_words) {
-    if (cost.chosen == cost.submitted)
-        return std::to_string(cost.submitted) + (cost.submitted <= cost.lower_bound ? ", the fewest possible" : "");
-    std::string text = std::to_string(cost.submitted) + (with_words ? " as submitted, " : ", ") + std::to_string(cost.chosen);
-    if (with_words) text += " in this order";
+std::string figures(const OrderCost& cost) {
+    std::string text = std::to_string(cost.submitted);
+    if (cost.chosen != cost.submitted) text += " as submitted, " + std::to_string(cost.chosen) + " in this order";
     if (cost.chosen <= cost.lower_bound) text += ", the fewest possible";
     return text;
 }
@@ -34,13 +32,17 @@ std::string cost_unit(std::string_view pattern, std::string_view level) {
     return "steps of the ring" + between;
 }
 
-std::string cost_text(const OrderView& order) {
+std::string leaf_cost_text(const OrderView& order) {
     if (order.levels.empty()) return {};
     const OrderCost& leaf = order.levels.back();
-    std::string text = cost_unit(order.pattern, leaf.level) + ": " + figures(leaf, true);
-    for (std::size_t i = order.levels.size() - 1; i-- > 0;)
+    return cost_unit(order.pattern, leaf.level) + ": " + figures(leaf);
+}
+
+std::string cost_text(const OrderView& order) {
+    std::string text = leaf_cost_text(order);
+    for (std::size_t i = order.levels.empty() ? 0 : order.levels.size() - 1; i-- > 0;)
         if (const OrderCost& cost = order.levels[i]; cost.submitted > 0 || cost.chosen > 0)
-            text += "; between " + plural_of(cost.level) + ": " + figures(cost, true);
+            text += "; between " + plural_of(cost.level) + ": " + figures(cost);
     return text;
 }
 

@@ -10,7 +10,7 @@
 
 #include "policy/base/text.h"
 #include "policy/io/node_file.h"
-#include "policy/placement/node_table.h"
+#include "policy/placement/binding.h"
 #include "tests/topology/sources_table.h"
 
 namespace {
@@ -59,8 +59,7 @@ std::string nic_text(const Nic& nic) {
 // GPU -> "PKG 0000:33:00.0(hsi0/mlx5_0)", candidates separated by commas
 std::map<std::string, std::string> nearest_of(const NodeTopology& node) {
     std::map<std::string, std::string> answers;
-    const auto table = placement::node_table(node);
-    for (const auto& row : table.rows) {
+    for (const auto& row : placement::bind_tasks(node).tasks) {
         if (!row.relation || class_of(node.nic(row.candidates.front()).kind) != NicClass::fabric) continue;
         std::vector<std::string> nics;
         for (NicIndex nic : row.candidates) nics.push_back(nic_text(node.nic(nic)));

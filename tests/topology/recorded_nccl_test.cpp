@@ -8,7 +8,7 @@
 
 #include "policy/base/text.h"
 #include "policy/io/node_file.h"
-#include "policy/placement/node_table.h"
+#include "policy/placement/binding.h"
 #include "tests/topology/sources_table.h"
 
 namespace {
@@ -29,7 +29,7 @@ std::string nic_text(const Nic& nic) {
 // GPU -> "CPU 0000:60:00.0(enp96s0f0),-(veth608058c)"
 std::map<std::string, std::string> nearest_of(const NodeTopology& node) {
     std::map<std::string, std::string> answers;
-    for (const auto& row : placement::node_table(node).rows) {
+    for (const auto& row : placement::bind_tasks(node).tasks) {
         if (!row.relation) continue;
         std::vector<std::string> nics;
         for (NicIndex nic : row.candidates) nics.push_back(nic_text(node.nic(nic)));

@@ -8,7 +8,7 @@
 
 #include "policy/base/text.h"
 #include "policy/io/node_file.h"
-#include "policy/placement/node_table.h"
+#include "policy/placement/binding.h"
 #include "tests/topology/sources_table.h"
 
 namespace {
@@ -22,7 +22,7 @@ enum { file_column, machine_column, gpus_column, nics_column, state_column, near
 // GPU -> "PXB=NIC2/NIC3"
 std::map<std::string, std::string> nearest_of(const NodeTopology& node) {
     std::map<std::string, std::string> answers;
-    for (const auto& row : placement::node_table(node).rows) {
+    for (const auto& row : placement::bind_tasks(node).tasks) {
         if (!row.relation) continue;
         std::vector<std::string> nics;
         for (NicIndex nic : row.candidates) nics.push_back(node.nic(nic).alias);
