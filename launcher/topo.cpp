@@ -37,12 +37,14 @@ std::string head(const NodeTopology& node) {
     int cores = 0;
     for (const Pu& pu : node.pus) cores = std::max(cores, pu.core + 1);
     const auto counted = [](std::size_t count, std::string_view what) { return count_of(static_cast<long long>(count), what); };
-    const std::vector<std::string> parts{counted(node.packages.size(), "package"),
-                                         counted(node.numa_nodes.size(), "NUMA node"),
-                                         count_of(cores, "core"),
-                                         counted(node.pus.size(), "CPU"),
-                                         counted(node.gpus.size(), "GPU"),
-                                         counted(node.nics.size(), "NIC")};
+    std::vector<std::string> parts;
+    // Inputs that tell of no packages tell of no cores either.
+    if (!node.packages.empty()) parts.push_back(counted(node.packages.size(), "package"));
+    if (!node.numa_nodes.empty()) parts.push_back(counted(node.numa_nodes.size(), "NUMA node"));
+    if (!node.packages.empty()) parts.push_back(count_of(cores, "core"));
+    if (!node.pus.empty()) parts.push_back(counted(node.pus.size(), "CPU"));
+    parts.push_back(counted(node.gpus.size(), "GPU"));
+    parts.push_back(counted(node.nics.size(), "NIC"));
     return shortened((node.machine.empty() ? std::string("node") : node.machine) + ", from " + node.origin, line_width) + '\n' +
            join(parts, ", ") + '\n';
 }
@@ -58,6 +60,7 @@ std::string gpu_table(const NodeTopology& node, const NodeTable& table) {
     TextTable text({{"GPU", true},
                     {"PCI"},
                     {"Name", false, true},
+                    {"Parts", true},
                     {"NUMA", true},
                     {"CPUs", false, true},
                     {"NIC"},
@@ -66,7 +69,7 @@ std::string gpu_table(const NodeTopology& node, const NodeTable& table) {
     for (const GpuRow& row : table.rows) {
         const Gpu& gpu = node.gpu(row.gpu);
         text.add({std::to_string(to_index(row.gpu)), gpu.place.pci ? to_string(*gpu.place.pci) : "",
-                  gpu.name.empty() ? gpu.vendor : gpu.name, row.numa ? std::to_string(*row.numa) : "", to_string(row.cpus),
+                  gpu.name.empty() ? gpu.vendor : gpu.name, gpu.partitions > 1 ? std::to_string(gpu.partitions) : "", row.numa ? std::to_string(*row.numa) : "", to_string(row.cpus),
                   row.nic ? label(node.nic(*row.nic)) : "none", row.relation ? std::string(to_string(*row.relation)) : "",
                   names_of(node, row.candidates, row.nic)});
     }
@@ -85,15 +88,23 @@ std::string legend(const NodeTable& table) {
     return words.empty() ? "" : join(words, ", ") + '\n';
 }
 
+// Beside that by which libraries call it.
+std::vector<std::string> other_names(const Nic& nic) {
+    std::vector<std::string> names = nic.more_names;
+    if (!nic.alias.empty() && nic.alias != nic.name) names.insert(names.begin(), nic.alias);
+    return names;
+}
+
 std::string nic_table(const NodeTopology& node) {
-    TextTable text({{"NIC"}, {"PCI"}, {"Class"}, {"Kind"}, {"State"}, {"Rate", true}, {"NUMA", true}, {"Interfaces", false, true}});
+    TextTable text({{"NIC"}, {"PCI"}, {"Class"}, {"Kind"}, {"State"}, {"Rate", true}, {"NUMA", true}, {"Also", false, true}, {"Interfaces", false, true}});
     std::vector<const Nic*> nics;
     for (const Nic& nic : node.nics) nics.push_back(&nic);
     std::stable_sort(nics.begin(), nics.end(), [](const Nic* a, const Nic* b) { return class_of(a->kind) < class_of(b->kind); });
     for (const Nic* nic : nics)
         text.add({nic->name.empty() ? "-" : nic->name, nic->place.pci ? to_string(*nic->place.pci) : "",
                   std::string(to_string(class_of(nic->kind))), std::string(to_string(nic->kind)), std::string(to_string(nic->state)),
-                  rate_text(nic->rate_mbps), nic->place.numa ? std::to_string(*nic->place.numa) : "", join(nic->netdevs, " ")});
+                  rate_text(nic->rate_mbps), nic->place.numa ? std::to_string(*nic->place.numa) : "", join(other_names(*nic), " "),
+                  join(nic->netdevs, " ")});
     return text.text();
 }
 
@@ -119,7 +130,11 @@ std::string topo_json(const NodeTopology& node) {
     using nlohmann::ordered_json;
     const NodeTable table = placement::node_table(node);
     ordered_json bindings = ordered_json::array();
-    const auto nic_device = [&](NicIndex nic) { return device(node.nic(nic).place.pci, node.nic(nic).name); };
+    const auto nic_device = [&](NicIndex nic) {
+        ordered_json object = device(node.nic(nic).place.pci, node.nic(nic).name);
+        if (!node.nic(nic).alias.empty()) object["label"] = node.nic(nic).alias;
+        return object;
+    };
     for (const GpuRow& row : table.rows) {
         ordered_json gpu = device(node.gpu(row.gpu).place.pci, node.gpu(row.gpu).name);
         gpu["index"] = to_index(row.gpu);
