@@ -10,7 +10,7 @@
 
 #include "policy/base/text.h"
 #include "policy/io/node_file.h"
-#include "policy/placement/node_table.h"
+#include "policy/placement/binding.h"
 #include "tests/topology/sources_table.h"
 
 namespace {
@@ -59,12 +59,12 @@ std::string nic_text(const Nic& nic) {
 // GPU -> "PKG 0000:33:00.0(hsi0/mlx5_0)", candidates separated by commas
 std::map<std::string, std::string> nearest_of(const NodeTopology& node) {
     std::map<std::string, std::string> answers;
-    const auto table = placement::node_table(node);
-    for (const auto& row : table.rows) {
-        if (!row.relation || class_of(node.nic(row.candidates.front()).kind) != NicClass::fabric) continue;
+    const auto binding = placement::bind_tasks(node);
+    for (const auto& task : binding.tasks) {
+        if (!task.relation || class_of(node.nic(task.candidates.front()).kind) != NicClass::fabric) continue;
         std::vector<std::string> nics;
-        for (NicIndex nic : row.candidates) nics.push_back(nic_text(node.nic(nic)));
-        answers[to_string(*node.gpu(row.gpu).place.pci)] = std::string(to_string(*row.relation)) + ' ' + join(nics, ",");
+        for (NicIndex nic : task.candidates) nics.push_back(nic_text(node.nic(nic)));
+        answers[to_string(*node.gpu(task.gpu).place.pci)] = std::string(to_string(*task.relation)) + ' ' + join(nics, ",");
     }
     return answers;
 }
