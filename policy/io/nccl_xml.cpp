@@ -19,6 +19,8 @@ namespace {
 using namespace paced::topology;
 using Element = XmlReader::Element;
 
+constexpr int most_parts = 64;  // of one device; there are 8 today
+
 struct Net {
     std::string name;
     int port = 0;
@@ -192,7 +194,7 @@ void NcclXmlParser::open() {
     } else if (name == "pci") {
         open_pci();
     } else if (name == "gpu" && !pcis_.empty()) {
-        ++pcis_.back().gpus;
+        if (++pcis_.back().gpus > most_parts) error("more than " + std::to_string(most_parts) + " <gpu> in one <pci>");
         pcis_.back().gcn |= xml_attribute(reader_.element(), "gcn").has_value();
     } else if (name == "net") {
         open_net();

@@ -117,6 +117,11 @@ TEST_P(RecordedNode, MeetsTheTable) {
         EXPECT_EQ(nearest_of(*node), expected_nearest(cells.at(nearest_column)));
     }
 
+    for (const Gpu& gpu : node->gpus) {
+        EXPECT_EQ(gpu.partitions, name.find("-TPX-") != std::string::npos ? 3 : 1);
+        EXPECT_EQ(gpu.partition_uuids.size(), gpu.partitions > 1 ? 3u : 0u);
+    }
+
     // What the plugin gets of it is the same.
     EXPECT_EQ(nearest_of(test::through_a_snapshot(*node)), nearest_of(*node));
 }

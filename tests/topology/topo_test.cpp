@@ -59,17 +59,19 @@ TEST(Topo, EveryGoldenFileBelongsToAMachine) {
     }
 }
 
-TEST(Topo, FitsATerminal) {
-    for (const char* name : {"hwloc", "nccl-topo", "nvidia-smi-topo"}) {
-        const auto folder = test::others_data(name);
-        if (!folder) GTEST_SKIP() << name << " is not there";
-        for (const path& file : machine_files(*folder, ".txt")) {
-            if (file.string().find("needs-hwloc3") != std::string::npos) continue;
-            const std::string text = topo_text(read_node(file), true);
-            for (auto line : split(text, '\n')) EXPECT_LE(columns_of(line), line_width) << file << ": " << line;
-        }
+class OthersMachines : public testing::TestWithParam<const char*> {};
+
+TEST_P(OthersMachines, FitATerminal) {
+    const auto folder = test::others_data(GetParam());
+    if (!folder) GTEST_SKIP() << GetParam() << " is not there";
+    for (const path& file : machine_files(*folder, ".txt")) {
+        if (file.string().find("needs-hwloc3") != std::string::npos) continue;
+        const std::string text = topo_text(read_node(file), true);
+        for (auto line : split(text, '\n')) EXPECT_LE(columns_of(line), line_width) << file << ": " << line;
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Topo, OthersMachines, testing::Values("hwloc", "nccl-topo", "nvidia-smi-topo"));
 
 TEST(Topo, ANodeOfWhichNothingIsKnown) {
     EXPECT_EQ(
