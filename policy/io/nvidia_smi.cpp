@@ -21,6 +21,8 @@ using namespace paced::topology;
 constexpr std::size_t most_devices = 1024;  // the table of relations grows with their square
 constexpr char how_to_get_it[] = "the whole output of `nvidia-smi topo -m` is needed, from its head line (GPU0 GPU1 ...) on";
 
+constexpr char one_node[] = "one node in each file";
+
 struct Cell {
     std::string_view text;
     int column = 1;  // from 1
@@ -191,7 +193,7 @@ bool NvidiaSmiParser::read_head() {
     }
     for (std::size_t i = 0; i < head_.devices.size(); ++i) {
         const Cell& cell = head_.devices[i];
-        if (!devices_.emplace(cell.text, i).second) error(head_line_, cell.column, "a second column '" + std::string(cell.text) + '\'');
+        if (!devices_.emplace(cell.text, i).second) error(head_line_, cell.column, "a second column '" + std::string(cell.text) + '\'').hints.push_back(one_node);
         if (is_numbered(cell.text, "GPU")) {
             gpu_columns_.push_back(i);
             Gpu& gpu = node_.gpus.emplace_back();
@@ -226,7 +228,7 @@ void NvidiaSmiParser::read_rows() {
             in_matrix = false;
             in_legend = text.starts_with("NIC");
         } else if (parse_head(line.text)) {
-            diagnostics_.warning({file_, line.number, 0}, "a second matrix, which is left out").hints.push_back("one node in each file");
+            diagnostics_.warning({file_, line.number, 0}, "a second matrix, which is left out").hints.push_back(one_node);
             return;
         } else if (in_legend) {
             rename(text);
@@ -241,7 +243,7 @@ void NvidiaSmiParser::read_row(const Line& line) {
     const std::size_t device = devices_.find(cells[0].text)->second;
     auto& row = rows_[device];
     if (!row.empty()) {
-        error(line.number, cells[0].column, "a second row '" + std::string(cells[0].text) + '\'');
+        error(line.number, cells[0].column, "a second row '" + std::string(cells[0].text) + '\'').hints.push_back(one_node);
         return;
     }
     row.resize(head_.devices.size());

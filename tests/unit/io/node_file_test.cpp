@@ -43,7 +43,8 @@ TEST(NodeFile, SaysWhatIsWrongAndWhere) {
          ":1: error: the head line of a matrix, but no row\n"
          "    hint: the whole output of `nvidia-smi topo -m` is needed, from its head line (GPU0 GPU1 ...) on\n"},
         {"{\"schema\": \"x\"}", ": error: not a usable snapshot: of schema \"x\", not \"paced-fabric-node/1\"\n" + std::string(known)},
-        {"<html><body/></html>\n", ":1:1: error: not an hwloc XML: its first element is <html>, not <topology>\n"},
+        {"<html><body/></html>\n", ":1:1: error: not an hwloc XML: its first element is <html>, not <topology>\n"
+                                  "    hint: hwloc's XML begins with <topology>, NCCL's with <system>\n"},
         {"<?xml version=\"1.0\"?>\n  <topology version=\"3.0\">\n</topology>\n",
          ":2:3: error: hwloc XML of version 3.0: hwloc 2 reads versions 1 and 2 only\n"
          "    hint: on the machine that wrote it, `lstopo --export-xml-flags v2 FILE.xml` writes version 2\n"},
