@@ -30,6 +30,7 @@ inline constexpr int exit_surroundings_failed = 3; // a file cannot be read, and
 
 using Chosen = std::function<int()>;
 
+void add_plan(CLI::App& program, Chosen& chosen);
 void add_policy(CLI::App& program, Chosen& chosen);
 void add_report(CLI::App& program, Chosen& chosen);
 void add_topo(CLI::App& program, Chosen& chosen);

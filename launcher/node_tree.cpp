@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/text_table.h"
+#include "policy/report/text_table.h"
 #include "policy/base/text.h"
 
 namespace paced::launcher {
@@ -101,7 +101,7 @@ void leave_out_ports(Branch& branch) {
 void draw(const Branch& branch, const std::string& indent, std::string& text) {
     for (const Branch& child : branch.children) {
         const bool last = &child == &branch.children.back();
-        text += shortened(indent + (last ? "└─ " : "├─ ") + child.text, line_width) + '\n';
+        text += report::shortened(indent + (last ? "└─ " : "├─ ") + child.text, report::line_width) + '\n';
         draw(child, indent + (last ? "   " : "│  "), text);
     }
 }

@@ -12,6 +12,9 @@ find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
+# the archive where there is one: the plugin's helper reads YAML and needs libc alone
+find_path(YAML_CPP_INCLUDE_DIR yaml-cpp/yaml.h REQUIRED)
+find_library(YAML_CPP_LIBRARY NAMES libyaml-cpp.a yaml-cpp REQUIRED)
 find_path(SLURM_INCLUDE_DIR slurm/spank.h REQUIRED)
 
 # Open MPI and MPICH stand side by side on Debian under their own compiler wrappers. The interposer needs

@@ -20,6 +20,21 @@ function(paced_test_label result)
   set(${result} ${folder} PARENT_SCOPE)
 endfunction()
 
+# GoogleTest and what most tests include, compiled once: half of the time that a test takes to build.
+add_executable(paced_test_headers EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/paced_test_headers.cpp)
+target_link_libraries(paced_test_headers PRIVATE paced_options GTest::gtest_main)
+if(PACED_FABRIC_PCH)
+  target_precompile_headers(paced_test_headers PRIVATE <gtest/gtest.h> <filesystem> <fstream> <map> <sstream> <string> <vector>)
+endif()
+
+function(paced_test_definitions target)
+  target_compile_definitions(${target} PRIVATE
+    PACED_FABRIC_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    PACED_FABRIC_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+    PACED_FABRIC_LIB_DIR="${CMAKE_LIBRARY_OUTPUT_DIRECTORY}"
+    PACED_FABRIC_TEST_DATA="${PACED_FABRIC_TEST_DATA}")
+endfunction()
+
 function(paced_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;LABEL;TIMEOUT;LOCK" "SOURCES;LIBRARIES;DEPENDS")
   if(NOT arg_LABEL)
@@ -34,12 +49,11 @@ function(paced_add_test)
   set(target test_${arg_NAME})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} paced_options GTest::gtest_main)
-  target_compile_definitions(${target} PRIVATE
-    PACED_FABRIC_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-    PACED_FABRIC_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
-    PACED_FABRIC_LIB_DIR="${CMAKE_LIBRARY_OUTPUT_DIRECTORY}"
-    PACED_FABRIC_TEST_DATA="${PACED_FABRIC_TEST_DATA}")
+  paced_test_definitions(${target})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  if(PACED_FABRIC_PCH)
+    target_precompile_headers(${target} REUSE_FROM paced_test_headers)
+  endif()
   if(arg_DEPENDS)
     add_dependencies(${target} ${arg_DEPENDS})
   endif()

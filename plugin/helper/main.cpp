@@ -15,7 +15,7 @@
 namespace {
 
 int usage() {
-    std::fputs("usage: paced-fabric-helper check-flag NAME VALUE | step | finish [--stderr]\n", stderr);
+    std::fputs("usage: paced-fabric-helper check-flag NAME VALUE | order SRUN [WORD]... | step | finish [--stderr]\n", stderr);
     return 2;
 }
 
@@ -24,6 +24,7 @@ int run(int argc, char** argv) {
     const std::string_view verb = argc > 1 ? argv[1] : "";
     const paced::Environment environment = paced::Environment::capture();
     if (verb == "check-flag" && argc == 4) return check_flag(environment, argv[2], argv[3]);
+    if (verb == "order" && argc >= 3) return order(environment, {argv + 2, argv + argc});
     if (verb == "step" && argc == 2) return step(environment);
     if (verb == "finish" && argc == 2) return finish(environment, false);
     if (verb == "finish" && argc == 3 && std::string_view(argv[2]) == "--stderr") return finish(environment, true);

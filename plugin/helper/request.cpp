@@ -70,6 +70,7 @@ Request read_request(const Environment& environment) {
     request.user_preload = ours(environment, "USER_LD_PRELOAD");
     request.hosts = hosts_of(environment, request.node_count);
     if (request.hosts.empty() && request.node_count == 1 && !request.node_name.empty()) request.hosts = {request.node_name};
+    request.placed = parse_placed(ours(environment, "PLACED"), request.job);
     request.stamp = "slurm:" + job_in_tasks(environment, request.job) + '.' + request.step;
     char folder[PATH_MAX];
     if (getcwd(folder, sizeof folder) != nullptr) request.folder = folder;

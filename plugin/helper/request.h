@@ -2,9 +2,11 @@
 // What the shim asks, read from the environment (PROTOCOL.md, PACED_FABRIC_HELPER_*).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "plugin/helper/placed.h"
 #include "policy/base/environment.h"
 #include "policy/config/effective.h"
 
@@ -17,6 +19,7 @@ struct Request {
     int node_index = 0, node_count = 1, local_tasks = 0, tasks = 0;
     std::string user_preload;                // the job's own LD_PRELOAD
     std::vector<std::string> hosts;          // of the step, in its order; empty: not known
+    std::optional<Placed> placed;            // what srun did about the order of this step; nullopt: it says nothing
     std::string folder;                      // the job's working folder
     std::string stamp;                       // "slurm:42.0"
 

@@ -8,6 +8,8 @@
 
 #include "plugin/helper/answer.h"
 #include "plugin/helper/request.h"
+#include "plugin/helper/site_policy.h"
+#include "plugin/helper/step_order.h"
 #include "plugin/helper/verbs.h"
 #include "plugin/step/fabric_lookup.h"
 #include "plugin/step/job_facts.h"
@@ -18,7 +20,6 @@
 #include "plugin/step/step_setup.h"
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
-#include "policy/io/site_policy_file.h"
 #include "policy/io/text_file.h"
 #include "policy/report/plan_views.h"
 #include "policy/report/text.h"
@@ -54,39 +55,6 @@ private:
     Answer answer_;
 };
 
-// The policy that holds, or why none does: then the step is as if we were not there.
-struct Policy {
-    config::SitePolicy site;
-    std::string off_because;
-};
-
-Policy read_policy(const Request& request) {
-    Policy policy;
-    if (const auto file = io::kill_switch(request.config)) {
-        policy.off_because = "switched off by " + *file;
-        return policy;
-    }
-    // The user's own file rules over nobody but him.
-    if (const auto reason = io::why_untrusted(request.config, geteuid())) {
-        policy.off_because = "off: the site policy cannot be trusted, " + *reason;
-        return policy;
-    }
-    Diagnostics diagnostics;
-    Result<config::SitePolicy> site = io::read_site_policy(request.config, diagnostics);
-    if (!site) {
-        policy.off_because = "off: " + site.error().message;
-        return policy;
-    }
-    std::size_t errors = 0;
-    for (const Diagnostic& entry : diagnostics.entries()) {
-        if (entry.severity != Severity::error) continue;
-        if (errors++ == 0) policy.off_because = "off: " + to_string(entry.location) + ": error: " + entry.message;
-    }
-    if (errors > 1) policy.off_because += " (and " + count_of(static_cast<long long>(errors) - 1, "more mistake") + ")";
-    policy.site = std::move(*site);
-    return policy;
-}
-
 // What the user has set for himself and we leave alone.
 std::vector<std::string> kept_settings(const Request& request, const Environment& environment) {
     std::vector<std::string> names;
@@ -99,6 +67,16 @@ std::vector<std::string> kept_settings(const Request& request, const Environment
     return kept;
 }
 
+// How the job lies on the fabric, and the order of its ranks.
+void place_ranks(const Request& request, const Environment& environment, const config::Effective& effective, report::JobPlan& plan) {
+    const Result<topology::FabricTopology> fabric = step::read_fabric(request.topology_conf, environment);
+    plan.order = step_order(request, effective, fabric);
+    if (plan.order.applied && plan.order.hosts.size() == request.hosts.size()) plan.job.hosts = plan.order.hosts;
+    if (request.hosts.empty()) plan.fabric.problem = "the step's nodes are not known, so neither is their place";
+    else if (fabric) plan.fabric = report::fabric_view(*fabric, plan.job.hosts);
+    else plan.fabric.problem = "switches are not known: " + fabric.error().message;
+}
+
 report::JobPlan make_plan(const Request& request, const Environment& environment, const config::Effective& effective, config::Mode run,
                           StepAnswer& answer) {
     report::JobPlan plan;
@@ -108,10 +86,11 @@ report::JobPlan make_plan(const Request& request, const Environment& environment
     plan.job.user = environment.get_or("SLURM_JOB_USER", "");
     plan.job.name = environment.get_or("SLURM_JOB_NAME", "");
     plan.job.hosts = request.hosts;
+    if (request.placed && request.placed->hosts.size() == request.hosts.size()) plan.job.hosts = request.placed->hosts;
     plan.job.tasks = request.tasks;
     plan.policy = report::policy_view(effective, run);
     // The order is the same seen from anywhere; the first node's plan alone is shown.
-    if (request.first_node() && request.node_count > 1) plan.fabric = step::find_fabric(request.hosts, request.topology_conf, environment);
+    if (request.first_node() && request.node_count > 1) place_ranks(request, environment, effective, plan);
     if (auto node = step::node_plan({request.snapshot, request.probe, request.node_topology})) {
         plan.node = std::move(*node);
     } else {
@@ -194,7 +173,7 @@ int step(const Environment& environment) {
     const Request request = read_request(environment);
     StepAnswer answer(request);
 
-    const Policy policy = read_policy(request);
+    const SitePolicyOrReason policy = read_policy(request.config);
     if (!policy.off_because.empty()) {
         if (request.asked(environment)) answer.say(policy.off_because);
         return answer.end("off");

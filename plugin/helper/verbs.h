@@ -2,7 +2,9 @@
 // The helper's verbs (PROTOCOL.md). Each returns the exit code of the program.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/base/environment.h"
 
@@ -10,6 +12,9 @@ namespace paced::helper {
 
 // In sbatch, salloc, srun: whether a flag's value is good.
 int check_flag(const Environment& environment, std::string_view name, std::string_view value);
+
+// In srun, inside a job: which ranks go where. words: srun's own command line.
+int order(const Environment& environment, const std::vector<std::string>& words);
 
 // In slurmstepd, once per node and step: what is done with its tasks.
 int step(const Environment& environment);

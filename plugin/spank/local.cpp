@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "plugin/spank/contexts.h"
+#include "plugin/spank/order.h"
 #include "plugin/spank/spawn.h"
 #include "plugin/spank/state.h"
 #include "plugin/spank/step.h"
@@ -77,9 +78,13 @@ void init(spank_t spank, int count, char* const* words) noexcept {
     start(spank, count, words);
     // Outside a job this srun makes one of its own; whatever it finds of ours is left over from another.
     if (state.active && std::getenv("SLURM_JOB_ID") == nullptr) forget_inherited();
+    if (state.active) order::before_options();
 }
 
-void init_post_opt() noexcept { hand_on(false); }
+void init_post_opt() noexcept {
+    order::after_options();
+    hand_on(false);
+}
 
 // A step of mpirun's daemons is left alone, and what slurmstepd says there is lost. Who asked for us must hear of it.
 void user_init(spank_t spank) noexcept {

@@ -2,6 +2,7 @@
 // The face towards Slurm: the symbols that it looks up, and nothing else that is visible. Every callback returns 0.
 // There is no callback for prolog, epilog or slurmd: one that failed there would drain a node.
 #include "plugin/spank/contexts.h"
+#include "plugin/spank/order.h"
 #include "plugin/spank/state.h"
 #include "plugin/spank/switched_off.h"
 
@@ -59,6 +60,7 @@ int slurm_spank_user_init(spank_t spank, int, char*[]) {
 }
 
 int slurm_spank_task_init(spank_t spank, int, char*[]) {
+    order::forget_in_task(spank);  // whatever became of the helper on this node
     if (state.active) task::init(spank);
     return 0;
 }

@@ -6,6 +6,8 @@
 
 #include "plugin/spank/contexts.h"
 #include "plugin/spank/environment.h"
+#include "plugin/spank/order.h"
+#include "plugin/spank/order_answer.h"
 #include "plugin/spank/programs.h"
 #include "plugin/spank/state.h"
 #include "plugin/spank/step.h"
@@ -37,6 +39,7 @@ namespace remote {
 namespace {
 
 constinit char answer_text[answer_limit + 1];
+constinit FixedText<placed_limit + 64> placed;
 
 // SLURM_TOPOLOGY_ADDR ends in the name of this very node, and slurmstepd has just set it: "spine.leaf1.n3".
 // SLURMD_NODENAME may still be that of the node where srun ran.
@@ -106,6 +109,7 @@ bool fill_environment(spank_t spank, HelperEnvironment& environment) noexcept {
     environment.set_number("LOCAL_TASKS", step.local_tasks);
     environment.set_number("TASKS", step.tasks);
     environment.set("KEY", key.view());
+    if (job_variable(spank, order::placed_variable, placed)) environment.set("PLACED", placed.view());
     return environment.complete();
 }
 

@@ -3,25 +3,25 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <unistd.h>
 
 #include "policy/base/text.h"
-#include "policy/io/topology_conf.h"
+#include "policy/io/fabric_file.h"
 #include "policy/report/plan_views.h"
 
 namespace paced::step {
 
 namespace {
 
-// As slurmctld and "configless" slurmd keep them.
-std::vector<std::string> places(const std::string& topology_conf, const Environment& environment) {
-    if (!topology_conf.empty()) return {topology_conf};
+// Where slurmctld and "configless" slurmd keep what Slurm is configured with.
+std::vector<std::string> folders(const Environment& environment) {
     std::vector<std::string> found;
     const std::string slurm_conf = environment.get_or("SLURM_CONF", "");
-    if (slurm_conf.find('/') != std::string::npos) found.push_back(slurm_conf.substr(0, slurm_conf.rfind('/')) + "/topology.conf");
-    for (const char* path : {"/etc/slurm/topology.conf", "/run/slurm/conf/topology.conf"})
-        if (found.empty() || found.front() != path) found.emplace_back(path);
+    if (slurm_conf.find('/') != std::string::npos) found.push_back(slurm_conf.substr(0, slurm_conf.rfind('/')));
+    for (const char* folder : {"/etc/slurm", "/run/slurm/conf"})
+        if (found.empty() || found.front() != folder) found.emplace_back(folder);
     return found;
 }
 
@@ -37,28 +37,37 @@ std::string first_error(const Diagnostics& diagnostics) {
 
 }  // namespace
 
-report::FabricView find_fabric(const std::vector<std::string>& hosts, const std::string& topology_conf, const Environment& environment) {
+Result<topology::FabricTopology> read_fabric(const std::string& fabric_file, const Environment& environment) {
+    std::vector<std::string> candidates{fabric_file};
+    std::string nowhere = "there is no " + fabric_file;
+    if (fabric_file.empty()) {
+        candidates.clear();
+        for (const std::string& folder : folders(environment))  // Slurm, too, takes topology.yaml where both are there
+            for (const char* name : {"/topology.yaml", "/topology.conf"}) candidates.push_back(folder + name);
+        nowhere = "there is no topology.yaml or topology.conf in " + join(folders(environment), ", ");
+    }
+    for (const std::string& path : candidates) {
+        if (access(path.c_str(), R_OK) != 0) {
+            if (errno == ENOENT || errno == ENOTDIR) continue;
+            return fail("cannot read " + path + ": " + std::strerror(errno));
+        }
+        Diagnostics diagnostics;
+        auto fabric = io::read_fabric_file(path, diagnostics);
+        if (!fabric) return fail(first_error(diagnostics));
+        return std::move(*fabric);
+    }
+    return fail(std::move(nowhere));
+}
+
+report::FabricView find_fabric(const std::vector<std::string>& hosts, const std::string& fabric_file, const Environment& environment) {
     report::FabricView view;
     if (hosts.empty()) {
         view.problem = "the step's nodes are not known, so neither is their place";
         return view;
     }
-    const std::vector<std::string> candidates = places(topology_conf, environment);
-    for (const std::string& path : candidates) {
-        if (access(path.c_str(), R_OK) != 0) {
-            if (errno == ENOENT || errno == ENOTDIR) continue;
-            view.problem = "switches are not known: cannot read " + path + ": " + std::strerror(errno);
-            return view;
-        }
-        Diagnostics diagnostics;
-        const auto fabric = io::read_topology_conf(path, diagnostics);
-        if (!fabric) {
-            view.problem = "switches are not known: " + first_error(diagnostics);
-            return view;
-        }
-        return report::fabric_view(*fabric, hosts);
-    }
-    view.problem = "switches are not known: there is no " + join(candidates, ", ");
+    const Result<topology::FabricTopology> fabric = read_fabric(fabric_file, environment);
+    if (fabric) return report::fabric_view(*fabric, hosts);
+    view.problem = "switches are not known: " + fabric.error().message;
     return view;
 }
 

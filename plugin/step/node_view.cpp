@@ -9,7 +9,7 @@
 #include "plugin/step/child.h"
 #include "policy/io/snapshot.h"
 #include "policy/io/text_file.h"
-#include "policy/placement/node_table.h"
+#include "policy/placement/binding.h"
 #include "policy/report/plan_views.h"
 
 namespace paced::step {
@@ -45,11 +45,11 @@ Result<report::NodePlan> node_plan(const NodeSources& sources) {
     std::string tried;
     if (!sources.snapshot.empty()) {
         const auto node = from_snapshot(sources.snapshot);
-        if (node) return report::node_view(*node, placement::node_table(*node));
+        if (node) return report::node_view(*node, placement::bind_tasks(*node));
         tried = node.error().message + "; ";
     }
     const auto node = from_probe(sources);
-    if (node) return report::node_view(*node, placement::node_table(*node));
+    if (node) return report::node_view(*node, placement::bind_tasks(*node));
     return fail(tried + node.error().message);
 }
 

@@ -34,31 +34,34 @@ std::optional<Request> parse_request(const SitePolicy& site, std::string_view te
 }
 
 template <class T>
-void take(const std::optional<Located<T>>& from, Sourced<T>& to, std::string_view suffix) {
+void take(const std::optional<Located<T>>& from, Sourced<T>& to, std::string_view suffix, bool by_user) {
     if (!from) return;
     to.value = from->value;
     // the column is for who edits the file, not for who reads a job log
     to.source = to_string(Location{from->where.file, from->where.line, 0}).append(suffix);
+    to.by_user = by_user;
 }
 
 class Resolver {
 public:
     Resolver(const SitePolicy& site, Diagnostics& diagnostics) : site_(site), diagnostics_(diagnostics) { effective_.limits = site.limits; }
 
+    // suffix: of a policy that the user named; empty: of the site.
     void layer(const Layer& layer, std::string_view suffix = {}) {
-        take(layer.mode, effective_.mode, suffix);
-        take(layer.flag_mode, flag_mode_, suffix);
-        take(layer.order, effective_.order, suffix);
-        take(layer.bind, effective_.bind, suffix);
-        take(layer.window, effective_.window, suffix);
-        take(layer.report, effective_.report, suffix);
+        const bool by_user = !suffix.empty();
+        take(layer.mode, effective_.mode, suffix, by_user);
+        take(layer.flag_mode, flag_mode_, suffix, by_user);
+        take(layer.order, effective_.order, suffix, by_user);
+        take(layer.bind, effective_.bind, suffix, by_user);
+        take(layer.window, effective_.window, suffix, by_user);
+        take(layer.report, effective_.report, suffix, by_user);
     }
 
     // source: "flag --paced-fabric"
     void request(const Request& request, const std::string& source) {
         effective_.asked_for = true;
         if (request.mode) {
-            effective_.mode = {*request.mode, source};
+            effective_.mode = {*request.mode, source, true};
             return;
         }
         bool names_mode = false;
@@ -67,14 +70,14 @@ public:
             layer(request.policy->set, " (policy " + request.policy->name + ')');
             names_mode = request.policy->set.mode.has_value();
         }
-        if (!names_mode) effective_.mode = {flag_mode_.value, source + ", flag_mode " + flag_mode_.source};
+        if (!names_mode) effective_.mode = {flag_mode_.value, source + ", flag_mode " + flag_mode_.source, true};
     }
 
     // A value of the command line or the environment. where: the flag or the variable.
     template <class T>
     void value(Result<T> (*parse)(std::string_view), std::string_view text, std::string_view where, std::string source, Sourced<T>& to) {
         if (auto parsed = parse(text))
-            to = {*std::move(parsed), std::move(source)};
+            to = {*std::move(parsed), std::move(source), true};
         else
             report(parsed.error(), where, diagnostics_);
     }

@@ -27,6 +27,7 @@ template <class T>
 struct Sourced {
     T value{};
     std::string source = "built-in";
+    bool by_user = false;  // a flag, a variable, or the policy that one of them named; not the site's own defaults and rules
 };
 
 // A flag as given. present without text: the bare flag. srun 22.05 hands it on as "(null)", which means the same.

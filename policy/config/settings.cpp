@@ -37,15 +37,29 @@ Result<Order> parse_grid(std::string_view text) {
     for (std::string_view axis : split(text, ',')) {
         const auto equals = axis.find('=');
         const std::string_view name = axis.substr(0, equals);
-        const long long size = equals == std::string_view::npos ? 0 : parse_integer(axis.substr(equals + 1)).value_or(0);
+        std::string_view number = equals == std::string_view::npos ? std::string_view() : axis.substr(equals + 1);
+        std::optional<long long> weight;
+        const auto colon = number.find(':');
+        if (colon != std::string_view::npos) {
+            weight = parse_integer(number.substr(colon + 1)).value_or(-1);
+            number = number.substr(0, colon);
+        }
+        const long long size = parse_integer(number).value_or(0);
         if (!is_axis_name(name) || size < 1)
-            return fail("bad axis " + quoted(axis) + " in the grid " + quoted(text), {"an axis is NAME=SIZE, such as 'tp=8'"});
-        if (std::any_of(order.axes.begin(), order.axes.end(), [&](const auto& other) { return other.first == name; }))
+            return fail("bad axis " + quoted(axis) + " in the grid " + quoted(text),
+                        {"an axis is NAME=SIZE or NAME=SIZE:WEIGHT, such as 'tp=8' or 'tp=8:100'"});
+        if (weight && (*weight < 0 || *weight > Order::most_weight))
+            return fail("bad weight of axis " + quoted(axis) + " in the grid " + quoted(text),
+                        {"a weight is a whole number from 0 to " + std::to_string(Order::most_weight)});
+        if (std::any_of(order.axes.begin(), order.axes.end(), [&](const Axis& other) { return other.name == name; }))
             return fail("axis " + quoted(name) + " stands twice in the grid " + quoted(text));
         if (size > Order::most_ranks / ranks)
             return fail("the grid " + quoted(text) + " has more than " + std::to_string(Order::most_ranks) + " ranks");
+        if (!order.axes.empty() && order.axes.front().weight.has_value() != weight.has_value())
+            return fail("some axes of the grid " + quoted(text) + " have a weight and " + quoted(weight ? order.axes.front().name : name) + " has none",
+                        {"give all axes a weight, or none"});
         ranks *= size;
-        order.axes.emplace_back(name, static_cast<int>(size));
+        order.axes.push_back({std::string(name), static_cast<int>(size), weight ? std::optional(static_cast<int>(*weight)) : std::nullopt});
     }
     return order;
 }
@@ -134,9 +148,10 @@ std::string to_string(Mode mode) { return std::string(mode_names[static_cast<std
 std::string to_string(const Order& order) {
     if (order.pattern != Order::Pattern::grid) return std::string(pattern_names[static_cast<std::size_t>(order.pattern)]);
     std::string text;
-    for (const auto& [name, size] : order.axes) {
+    for (const Axis& axis : order.axes) {
         if (!text.empty()) text += ',';
-        text += name + '=' + std::to_string(size);
+        text += axis.name + '=' + std::to_string(axis.size);
+        if (axis.weight) text += ':' + std::to_string(*axis.weight);
     }
     return text;
 }

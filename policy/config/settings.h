@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "policy/base/duration.h"
@@ -31,12 +30,22 @@ inline constexpr std::array settings{mode_setting, order_setting, bind_setting, 
 enum class Mode { off, observe, pace, explain };
 inline constexpr std::array<std::string_view, 4> mode_names{"off", "observe", "pace", "explain"};
 
+// One axis of a grid of ranks: tp=8, or tp=8:100 with a weight.
+struct Axis {
+    std::string name;
+    int size = 1;
+    std::optional<int> weight = std::nullopt;  // of a message along it, 0 to Order::most_weight; all axes of a grid have one, or none
+
+    friend bool operator==(const Axis&, const Axis&) = default;
+};
+
 // The traffic that the rank order is chosen for.
 struct Order {
     enum class Pattern { none, ring, alltoall, tree, grid };
     Pattern pattern = Pattern::none;
-    std::vector<std::pair<std::string, int>> axes;  // of a grid, fastest first as written: tp=8,pp=4,dp=16
+    std::vector<Axis> axes;  // of a grid, fastest first as written: tp=8,pp=4,dp=16
     static constexpr long long most_ranks = 1LL << 24;  // of a grid; more is a slip
+    static constexpr int most_weight = 1'000'000;
 
     friend bool operator==(const Order&, const Order&) = default;
 };

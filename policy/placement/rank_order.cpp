@@ -1,24 +1,111 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Compares the orders that a traffic pattern proposes with the submitted one, decides, and says why.
 #include "policy/placement/rank_order.h"
 
-#include "policy/placement/fabric_summary.h"
+#include <algorithm>
+#include <utility>
+
+#include "policy/base/text.h"
+#include "policy/placement/fabric_groups.h"
+#include "policy/placement/traffic.h"
 
 namespace paced::placement {
 
-RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std::string> hosts, int, const config::Order& order) {
+namespace {
+
+constexpr const char* kept = "the submitted order is kept: ";
+
+// Why there is nothing to choose, whatever the traffic costs; empty: there is.
+std::string nothing_to_choose(const FabricGroups& groups, const topology::FabricTopology& fabric) {
+    if (groups.hosts() < 3) return "fewer than 3 hosts leave no choice, since the first one stays the first";
+    if (groups.leaves.size() == 1) return "all hosts are on one " + groups.leaf_level().name + ", " + fabric.at(groups.leaves[0]).name;
+    return {};
+}
+
+// "6 between spines and 8 between leaves"; of a single level the number alone
+std::string numbers(const FabricGroups& groups, const Cost& cost) {
+    if (cost.size() == 1) return std::to_string(cost.front());
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < cost.size(); ++i)
+        parts.push_back(std::to_string(cost[i]) + " between " + plural_of_level(groups.levels[i].name));
+    return join(parts, ", ");
+}
+
+std::string sentence(const FabricGroups& groups, const Traffic& traffic, const Cost& cost, const Cost* instead_of) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < cost.size(); ++i) {
+        parts.push_back(traffic.in_words(cost[i], plural_of_level(groups.levels[i].name)));
+        if (instead_of) parts.back() += " instead of " + std::to_string((*instead_of)[i]);
+    }
+    return join(parts, ", ");
+}
+
+std::unique_ptr<Traffic> traffic_of(const FabricGroups& groups, const config::Order& order) {
+    switch (order.pattern) {
+        case config::Order::Pattern::ring:
+            return ring_traffic(groups);
+        default:
+            return nullptr;
+    }
+}
+
+struct Entry {
+    Cost cost;
+    LeafSequence sequence;
+    std::string what;
+};
+
+}  // namespace
+
+RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std::string> hosts, int tasks_per_node,
+                     const config::Order& order) {
     RankOrder result;
     result.hosts.assign(hosts.begin(), hosts.end());
-    const FabricSummary summary = fabric_summary(fabric, hosts);
-    result.leaves = summary.leaves.size();
-    if (!summary.unknown.empty() || order.pattern != config::Order::Pattern::ring) {
-        result.reasons.push_back("the submitted order is kept");
+    const auto keep = [&](const std::string& why) -> RankOrder& {
+        result.reasons.push_back(kept + why);
         return result;
+    };
+
+    const FabricGroups groups = fabric_groups(fabric, hosts);
+    result.leaves = groups.leaves.size();
+    if (order.pattern == config::Order::Pattern::none) return keep("no traffic is named to choose an order for (order none)");
+    if (tasks_per_node < 1) return keep("there are " + std::to_string(tasks_per_node) + " tasks on a node");
+    for (const std::string& problem : groups.problems) keep(problem);
+    if (!groups.problems.empty()) return result;
+    if (hosts.empty()) return keep("there are no hosts");
+    const auto traffic = traffic_of(groups, order);
+    if (!traffic) return keep("this traffic is not known yet");
+
+    const Cost submitted = traffic->cost(groups.submitted), bound = traffic->lower_bound();
+    std::vector<Entry> entries{{submitted, groups.submitted, "the submitted order"}};
+    const std::string why_none = nothing_to_choose(groups, fabric);
+    if (why_none.empty()) {
+        for (Candidate& each : traffic->candidates())
+            if (each.sequence != groups.submitted)
+                entries.push_back({traffic->cost(each.sequence), std::move(each.sequence), std::move(each.what)});
+        // Stable: of equals the submitted order comes first, and is kept.
+        std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.cost < b.cost; });
     }
-    std::vector<std::string> chosen;
-    for (const LeafGroup& group : summary.leaves) chosen.insert(chosen.end(), group.hosts.begin(), group.hosts.end());
-    result.levels.push_back({"leaf", summary.fewest_crossings, summary.ring_crossings, summary.fewest_crossings});
-    result.improves = summary.ring_crossings > summary.fewest_crossings;
-    if (result.improves) result.hosts = std::move(chosen);
+    const Entry& best = entries.front();
+    for (std::size_t i = 0; i < groups.levels.size(); ++i)
+        result.levels.push_back({groups.levels[i].name, best.cost[i], submitted[i], bound[i]});
+    if (!why_none.empty()) return keep(why_none);
+
+    result.improves = best.cost < submitted;
+    if (result.improves) {
+        result.hosts.clear();
+        for (std::size_t host : hosts_in_order(groups, best.sequence)) result.hosts.push_back(hosts[host]);
+        result.reasons.push_back(best.what + ", starting with " + hosts.front() +
+                                 "'s: " + sentence(groups, *traffic, best.cost, &submitted));
+    } else {
+        keep("no better one is known than its " + sentence(groups, *traffic, best.cost, nullptr));
+    }
+    if (best.cost == bound)
+        result.reasons.push_back("no order can cost less");
+    else
+        result.reasons.push_back("no order costs less than " + numbers(groups, bound));
+    if (entries.size() > 1) result.reasons.push_back("runner-up: " + entries[1].what + ", " + numbers(groups, entries[1].cost));
+    for (std::string& each : traffic->remarks()) result.reasons.push_back(std::move(each));
     return result;
 }
 

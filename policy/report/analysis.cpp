@@ -278,6 +278,7 @@ void take_plans(std::vector<JobPlan> plans, Report& report) {
     report.job = plans.front().job;
     report.policy = plans.front().policy;
     report.plan.fabric = plans.front().fabric;
+    report.plan.order = plans.front().order;
     const auto add_new = [](std::vector<std::string>& lines, const std::vector<std::string>& more) {
         for (const std::string& line : more)
             if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);

@@ -32,6 +32,8 @@ struct Setting {
 
 struct PolicyValues {
     Setting mode, order, bind, window, report;
+    bool bind_applies = false;       // this policy has them done, not only shown; whether they were, the plan says
+    bool order_applies = false;
     std::string mode_run;            // what is done in the end: pace may observe
     std::string named_policy;        // the [policy.NAME] asked for; may be empty
     std::vector<std::string> notes;  // "window 5ms cut to the site's window_max 2ms"
@@ -58,8 +60,32 @@ struct FabricView {
     friend bool operator==(const FabricView&, const FabricView&) = default;
 };
 
+// What an order costs on one level of the fabric; placement/rank_order.h says in which unit.
+struct OrderCost {
+    std::string level;  // "leaf", "spine", ...
+    long long chosen = 0, submitted = 0, lower_bound = 0;
+
+    friend bool operator==(const OrderCost&, const OrderCost&) = default;
+};
+
+// The order of hosts that was worked out for this step, and what became of it.
+struct OrderView {
+    std::string pattern;             // "ring", "tp=8,pp=4,dp=16", "none"; empty: nothing is known of a wish
+    std::string source;              // of the wish: "flag --paced-fabric-order"
+    std::vector<std::string> hosts;  // chosen; the submitted order where nothing improves. Empty: none was worked out
+    std::vector<OrderCost> levels;   // the top level first, the last is that of the leaves. Empty: not known
+    std::size_t leaves = 0;
+    bool improves = false;           // strictly cheaper than the submitted order
+    bool applied = false;            // the launch gave the ranks to the hosts in this order
+    std::string kept_because;        // why the submitted order is kept, without full stop; empty: applied, or nothing was asked for
+    std::vector<std::string> reasons;
+
+    friend bool operator==(const OrderView&, const OrderView&) = default;
+};
+
 struct Device {
     std::string pci, name;
+    std::string label = {};  // what the input calls a NIC beside its name ("NIC0" of nvidia-smi); mostly empty
 
     friend bool operator==(const Device&, const Device&) = default;
 };
@@ -93,6 +119,7 @@ struct JobPlan {
     JobInfo job;
     PolicyValues policy;
     FabricView fabric;
+    OrderView order;
     NodePlan node;
     std::vector<std::string> kept;   // the user's own settings that were left alone, one line each
     std::vector<std::string> notes;  // of the whole step
@@ -101,6 +128,8 @@ struct JobPlan {
     friend bool operator==(const JobPlan&, const JobPlan&) = default;
 };
 
+// One object in one line: an element of `bindings` in `paced plan --json`.
+std::string to_json(const Binding& binding);
 std::string to_json(const JobPlan& plan);
 Result<JobPlan> parse_job_plan(std::string_view json);
 

@@ -17,12 +17,17 @@ void read_setting(const Json& json, const char* key, Setting& setting) {
     read(*found, "source", setting.source);
 }
 
-Json device(const Device& device) { return {{"pci", text_or_null(device.pci)}, {"name", text_or_null(device.name)}}; }
+Json device(const Device& device) {
+    Json json{{"pci", text_or_null(device.pci)}, {"name", text_or_null(device.name)}};
+    if (!device.label.empty()) json["label"] = device.label;
+    return json;
+}
 
 Device device(const Json& json) {
     Device device;
     read(json, "pci", device.pci);
     read(json, "name", device.name);
+    read(json, "label", device.label);
     return device;
 }
 
@@ -78,6 +83,7 @@ JobInfo job(const Json& json) {
 Json policy(const PolicyValues& policy) {
     return {{"mode", setting(policy.mode)},     {"mode_run", policy.mode_run},
             {"order", setting(policy.order)},   {"bind", setting(policy.bind)},
+            {"bind_applies", policy.bind_applies}, {"order_applies", policy.order_applies},
             {"window", setting(policy.window)}, {"report", setting(policy.report)},
             {"named", text_or_null(policy.named_policy)}, {"notes", policy.notes}};
 }
@@ -88,6 +94,8 @@ PolicyValues policy(const Json& json) {
     read(json, "mode_run", policy.mode_run);
     read_setting(json, "order", policy.order);
     read_setting(json, "bind", policy.bind);
+    read(json, "bind_applies", policy.bind_applies);
+    read(json, "order_applies", policy.order_applies);
     read_setting(json, "window", policy.window);
     read_setting(json, "report", policy.report);
     read(json, "named", policy.named_policy);
@@ -120,6 +128,42 @@ FabricView fabric(const Json& json) {
     return fabric;
 }
 
+Json order(const OrderView& order) {
+    const auto cost = [](const OrderCost& one) {
+        return Json{{"level", one.level}, {"chosen", one.chosen}, {"submitted", one.submitted}, {"lower_bound", one.lower_bound}};
+    };
+    return {{"pattern", text_or_null(order.pattern)},
+            {"source", text_or_null(order.source)},
+            {"hosts", order.hosts},
+            {"levels", array_of(order.levels, cost)},
+            {"leaves", order.leaves},
+            {"improves", order.improves},
+            {"applied", order.applied},
+            {"kept_because", text_or_null(order.kept_because)},
+            {"reasons", order.reasons}};
+}
+
+OrderView order(const Json& json) {
+    OrderView order;
+    read(json, "pattern", order.pattern);
+    read(json, "source", order.source);
+    read(json, "hosts", order.hosts);
+    read_array(json, "levels", order.levels, [](const Json& one) {
+        OrderCost cost;
+        read(one, "level", cost.level);
+        read(one, "chosen", cost.chosen);
+        read(one, "submitted", cost.submitted);
+        read(one, "lower_bound", cost.lower_bound);
+        return cost;
+    });
+    read(json, "leaves", order.leaves);
+    read(json, "improves", order.improves);
+    read(json, "applied", order.applied);
+    read(json, "kept_because", order.kept_because);
+    read(json, "reasons", order.reasons);
+    return order;
+}
+
 Json node(const NodePlan& node) {
     return {{"node", node.node},
             {"index", node.index},
@@ -142,12 +186,15 @@ NodePlan node(const Json& json) {
 
 }  // namespace fields
 
+std::string to_json(const Binding& binding) { return fields::binding(binding).dump(-1, ' ', false, fields::Json::error_handler_t::replace); }
+
 std::string to_json(const JobPlan& plan) {
     using namespace fields;
     return dump({{"schema", "paced-fabric-plan/1"},
                  {"job", job(plan.job)},
                  {"policy", policy(plan.policy)},
                  {"fabric", fabric(plan.fabric)},
+                 {"order", order(plan.order)},
                  {"node", node(plan.node)},
                  {"kept", plan.kept},
                  {"notes", plan.notes},
@@ -164,6 +211,7 @@ Result<JobPlan> parse_job_plan(std::string_view text) {
         if (const auto found = json.find("job"); found != json.end()) plan.job = job(*found);
         if (const auto found = json.find("policy"); found != json.end()) plan.policy = policy(*found);
         if (const auto found = json.find("fabric"); found != json.end()) plan.fabric = fabric(*found);
+        if (const auto found = json.find("order"); found != json.end()) plan.order = order(*found);
         if (const auto found = json.find("node"); found != json.end()) plan.node = node(*found);
         read(json, "kept", plan.kept);
         read(json, "notes", plan.notes);

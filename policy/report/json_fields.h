@@ -64,6 +64,8 @@ Json policy(const PolicyValues& policy);
 PolicyValues policy(const Json& json);
 Json fabric(const FabricView& fabric);
 FabricView fabric(const Json& json);
+Json order(const OrderView& order);
+OrderView order(const Json& json);
 Json node(const NodePlan& node);
 NodePlan node(const Json& json);
 

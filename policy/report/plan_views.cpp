@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "policy/config/placement_applies.h"
 #include "policy/placement/fabric_summary.h"
 
 namespace paced::report {
@@ -11,7 +12,9 @@ namespace {
 
 std::string pci_of(const topology::Place& place) { return place.pci ? to_string(*place.pci) : std::string(); }
 
-Device device_of(const topology::Nic& nic) { return {pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name}; }
+Device device_of(const topology::Nic& nic) {
+    return {pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name, nic.alias};
+}
 
 template <class T>
 Setting setting_of(const config::Sourced<T>& sourced) {
@@ -20,23 +23,24 @@ Setting setting_of(const config::Sourced<T>& sourced) {
 
 }  // namespace
 
-NodePlan node_view(const topology::NodeTopology& node, const placement::NodeTable& table) {
+NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBinding& binding) {
     NodePlan plan;
-    for (const placement::GpuRow& row : table.rows) {
-        const topology::Gpu& gpu = node.gpu(row.gpu);
-        Binding binding;
-        binding.gpu = static_cast<int>(to_index(row.gpu));
-        binding.device = {pci_of(gpu.place), gpu.name.empty() ? gpu.vendor : gpu.name};
-        if (row.nic) binding.nics.push_back(device_of(node.nic(*row.nic)));
-        for (topology::NicIndex candidate : row.candidates) binding.candidates.push_back(device_of(node.nic(candidate)));
-        if (row.relation) binding.relation = to_string(*row.relation);
-        binding.cpus = to_string(row.cpus);
-        binding.numa = row.numa;
-        binding.reasons = row.reasons;
-        plan.bindings.push_back(std::move(binding));
+    for (const placement::TaskBinding& task : binding.tasks) {
+        const topology::Gpu& gpu = node.gpu(task.gpu);
+        Binding row;
+        row.task = task.task;
+        row.gpu = static_cast<int>(to_index(task.gpu));
+        row.device = {pci_of(gpu.place), gpu.name.empty() ? gpu.vendor : gpu.name};
+        for (topology::NicIndex nic : task.nics) row.nics.push_back(device_of(node.nic(nic)));
+        for (topology::NicIndex candidate : task.candidates) row.candidates.push_back(device_of(node.nic(candidate)));
+        if (task.relation) row.relation = to_string(*task.relation);
+        row.cpus = to_string(task.cpus);
+        row.numa = task.numa;
+        row.reasons = task.reasons;
+        plan.bindings.push_back(std::move(row));
     }
-    if (table.rows.empty()) plan.remark = "no GPUs, nothing to bind";
-    plan.notes = table.warnings;
+    if (binding.tasks.empty()) plan.remark = node.gpus.empty() ? "no GPUs, nothing to bind" : "no GPU of this node may be used, nothing to bind";
+    plan.notes = binding.warnings;
     return plan;
 }
 
@@ -51,6 +55,20 @@ FabricView fabric_view(const topology::FabricTopology& fabric, std::span<const s
     return view;
 }
 
+OrderView order_view(const placement::RankOrder& order, const config::Sourced<config::Order>& wish) {
+    OrderView view;
+    view.pattern = to_string(wish.value);
+    view.source = wish.source;
+    view.hosts = order.hosts;
+    for (const placement::LevelCost& cost : order.levels) view.levels.push_back({cost.level, cost.chosen, cost.submitted, cost.lower_bound});
+    view.leaves = order.leaves;
+    view.improves = order.improves;
+    view.reasons = order.reasons;
+    if (!order.improves && wish.value.pattern != config::Order::Pattern::none)
+        view.kept_because = order.reasons.empty() ? "no order of these nodes costs less" : order.reasons.front();
+    return view;
+}
+
 PolicyValues policy_view(const config::Effective& effective, config::Mode run) {
     PolicyValues values;
     values.mode = setting_of(effective.mode);
@@ -58,6 +76,9 @@ PolicyValues policy_view(const config::Effective& effective, config::Mode run) {
     values.bind = setting_of(effective.bind);
     values.window = setting_of(effective.window);
     values.report = setting_of(effective.report);
+    const config::PlacementApplies applies = config::placement_applies(effective);
+    values.bind_applies = applies.bind;
+    values.order_applies = applies.order;
     values.mode_run = to_string(run);
     values.named_policy = effective.named_policy;
     values.notes = effective.notes;

@@ -21,6 +21,7 @@ inline constexpr std::string_view schema = "paced-fabric-report/1";
 // What was decided, from the plans of the nodes that had one.
 struct PlanSummary {
     FabricView fabric;
+    OrderView order;
     std::vector<NodePlan> nodes;  // by index
     std::vector<std::string> kept, notes;
 

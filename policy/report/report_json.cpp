@@ -30,7 +30,10 @@ void read_distribution(const Json& json, const char* key, Distribution& d) {
 }
 
 Json plan(const Report& report) {
-    return {{"order", {{"asked", report.policy.order.value}, {"run", report.job.hosts}}},
+    Json order_json = order(report.plan.order);
+    order_json["asked"] = report.policy.order.value;
+    order_json["run"] = report.job.hosts;
+    return {{"order", std::move(order_json)},
             {"fabric", fabric(report.plan.fabric)},
             {"nodes", array_of(report.plan.nodes, [](const NodePlan& one) { return node(one); })},
             {"kept", report.plan.kept},
@@ -270,6 +273,7 @@ Result<Report> parse_report(std::string_view text) {
         if (const auto found = json.find("policy"); found != json.end()) report.policy = policy(*found);
         if (const auto found = json.find("plan"); found != json.end()) {
             if (const auto view = found->find("fabric"); view != found->end()) report.plan.fabric = fabric(*view);
+            if (const auto view = found->find("order"); view != found->end()) report.plan.order = order(*view);
             read_array(*found, "nodes", report.plan.nodes, [](const Json& one) { return node(one); });
             read(*found, "kept", report.plan.kept);
             read(*found, "notes", report.plan.notes);

@@ -68,12 +68,6 @@ std::string percent_text(double share) {
     return number(percent, percent < .995 ? 2 : percent < 99.95 ? 1 : 0) + '%';
 }
 
-std::string shortened(std::string text, std::size_t width) {
-    if (text.size() <= width) return text;
-    text.resize(width - 3);
-    return text += "...";
-}
-
 Block::Block(std::string head) {
     add({}, head);
     // The head starts at the margin, what follows it is indented.
@@ -81,45 +75,19 @@ Block::Block(std::string head) {
 }
 
 void Block::add(std::string_view label, std::string_view text) {
-    std::string line = indented(label);
+    std::string start = indented(label);
     const std::string hanging(label_width + 2, ' ');
-    std::size_t start = line.size();
-    while (true) {
-        const std::size_t room = columns_max - start;
-        if (text.size() <= room) break;
-        std::size_t cut = text.rfind(' ', room);
-        if (cut == std::string_view::npos || cut == 0) cut = text.find(' ');  // a long path is not broken
-        if (cut == std::string_view::npos) break;
-        lines_.push_back(line.append(text.substr(0, cut)));
-        text.remove_prefix(cut + 1);
-        line = hanging;
-        start = line.size();
+    for (const std::string& line : wrapped(text, line_width - start.size())) {
+        lines_.push_back(start + line);
+        start = hanging;
     }
-    lines_.push_back(line.append(text));
 }
 
-void Block::add(std::string_view label, const Table& table) {
-    std::vector<std::size_t> widths;
-    for (const Table::Column& column : table.columns) widths.push_back(column.title.size());
-    for (const auto& row : table.rows)
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-
-    const auto add_row = [&](std::string_view row_label, const std::vector<std::string>& cells) {
-        std::string line = indented(row_label);
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            const std::size_t padding = widths[i] - cells[i].size();
-            if (i > 0) line += "  ";
-            if (table.columns[i].right) line.append(padding, ' ');
-            line += cells[i];
-            if (!table.columns[i].right) line.append(padding, ' ');
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        lines_.push_back(std::move(line));
-    };
-    std::vector<std::string> titles;
-    for (const Table::Column& column : table.columns) titles.push_back(column.title);
-    add_row(label, titles);
-    for (const auto& row : table.rows) add_row({}, row);
+void Block::add(std::string_view label, const TextTable& table) {
+    for (const std::string& line : table.lines(line_width - label_width - 2)) {
+        lines_.push_back(indented(label) + line);
+        label = {};
+    }
 }
 
 }  // namespace paced::report

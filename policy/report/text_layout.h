@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace paced::report {
+#include "policy/report/text_table.h"
 
-inline constexpr std::size_t columns_max = 100;
+namespace paced::report {
 
 // "0.4 us", "12 us", "3.21 ms", "61.2 s", "12 min 03 s", "3 h 07 min": three digits are enough to compare.
 std::string time_text(double ms);
@@ -18,17 +18,6 @@ std::string time_text(double ms);
 std::string bytes_text(double bytes);
 // "97.1%", "0.02%", "0%"
 std::string percent_text(double share);
-// The text, or its beginning and "..." where it is longer than width.
-std::string shortened(std::string text, std::size_t width);
-
-struct Table {
-    struct Column {
-        std::string title;
-        bool right = false;  // numbers stand right
-    };
-    std::vector<Column> columns;
-    std::vector<std::vector<std::string>> rows;
-};
 
 class Block {
 public:
@@ -36,8 +25,7 @@ public:
 
     // Wraps at blanks; lines after the first are indented as the text.
     void add(std::string_view label, std::string_view text);
-    // Columns as wide as they need, two blanks apart; no blanks at the end of lines.
-    void add(std::string_view label, const Table& table);
+    void add(std::string_view label, const TextTable& table);
 
     std::vector<std::string> take() { return std::move(lines_); }
 

@@ -94,8 +94,7 @@ std::string main_operation(const CommunicatorReport& communicator) {
 }
 
 void add_communicators(Block& block, const Report& report, Level level) {
-    Table table;
-    table.columns = {{"ranks"}, {"operations"}, {"calls", true}, {"mean size", true}, {""}, {"p50", true}, {"p95", true}, {"p99", true}};
+    TextTable table({{"ranks"}, {"operations"}, {"calls", true}, {"mean size", true}, {""}, {"p50", true}, {"p95", true}, {"p99", true}});
     const std::size_t most = level == Level::full ? communicators_shown_full : communicators_shown_max;
     std::uint64_t hidden_calls = 0;
     for (std::size_t i = 0; i < report.communicators.size(); ++i) {
@@ -114,9 +113,9 @@ void add_communicators(Block& block, const Report& report, Level level) {
         std::vector<std::string> row{shortened(compress_numbers(communicator.ranks), 16), shortened(main_operation(communicator), 22),
                                      std::to_string(communicator.calls), bytes_text(static_cast<double>(communicator.bytes) / made)};
         row.insert(row.end(), wait.begin(), wait.end());
-        table.rows.push_back(std::move(row));
+        table.add(std::move(row));
         service.insert(service.begin(), 4, "");
-        table.rows.push_back(std::move(service));
+        table.add(std::move(service));
     }
     block.add("collectives", table);
     if (report.communicators.size() > most)
@@ -142,12 +141,11 @@ void add_ranks(Block& block, const Report& report, Level level) {
         });
         shown.resize(ranks_shown_worst);
     }
-    Table table;
-    table.columns = {{"rank", true}, {"node"}, {"last in", true}, {"cost", true}, {"early by", true}, {"in collectives", true}};
+    TextTable table({{"rank", true}, {"node"}, {"last in", true}, {"cost", true}, {"early by", true}, {"in collectives", true}});
     for (const RankReport* rank : shown)
-        table.rows.push_back({std::to_string(rank->rank), shortened(rank->node, 24), rank->late > 0 ? percent_text(rank->last_share) : "-",
-                              time_text(rank->cost_s * 1e3), time_text(rank->earliness_ms),
-                              rank->elapsed_s > 0 ? percent_text(rank->collectives_s / rank->elapsed_s) : "-"});
+        table.add({std::to_string(rank->rank), shortened(rank->node, 24), rank->late > 0 ? percent_text(rank->last_share) : "-",
+                   time_text(rank->cost_s * 1e3), time_text(rank->earliness_ms),
+                   rank->elapsed_s > 0 ? percent_text(rank->collectives_s / rank->elapsed_s) : "-"});
     block.add("ranks", table);
     block.add({}, "last in: of the late ones; cost: time it alone held others up; early by: in the mean");
     if (!all) {

@@ -27,18 +27,45 @@ int FabricTopology::levels() const {
     return highest + 1;
 }
 
+namespace {
+
+// "n1" of "n1.cluster"; empty: there is no such part.
+std::string_view short_name(std::string_view host) {
+    const std::size_t dot = host.find('.');
+    if (dot == std::string_view::npos || dot == 0 || host.find_first_not_of("0123456789.") == std::string_view::npos) return {};
+    return host.substr(0, dot);
+}
+
+}  // namespace
+
+std::vector<std::string_view> FabricTopology::names_of(std::string_view host) const {
+    const auto known = [&](std::string_view name) { return leaf_of_.contains(name) || doubled_.contains(name); };
+    if (known(host)) return {host};
+    std::vector<std::string_view> names;
+    const std::string_view part = short_name(host);
+    if (!part.empty() && known(part)) names.push_back(part);
+    if (const auto found = full_names_.find(part.empty() ? host : part); found != full_names_.end())
+        names.insert(names.end(), found->second.begin(), found->second.end());
+    return names;
+}
+
 std::optional<SwitchIndex> FabricTopology::leaf_of(std::string_view host) const {
-    const auto found = leaf_of_.find(host);
+    auto found = leaf_of_.find(host);
+    if (found == leaf_of_.end()) {
+        const auto names = names_of(host);
+        if (names.size() == 1) found = leaf_of_.find(names.front());
+    }
     return found == leaf_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string FabricTopology::why_unknown(std::string_view host) const {
     if (leaf_of(host)) return {};
-    const auto found = doubled_.find(host);
-    if (found == doubled_.end()) return std::string(host) + " is on no switch";
+    const auto full = names_of(host);
+    if (full.empty()) return std::string(host) + " is on no switch";
+    if (full.size() > 1) return std::string(host) + " may be " + std::string(full[0]) + " or " + std::string(full[1]);
     std::vector<std::string> names;
-    for (SwitchIndex index : found->second) names.push_back(at(index).name);
-    return std::string(host) + " is on several switches: " + join(names, ", ");
+    for (SwitchIndex index : doubled_.find(full.front())->second) names.push_back(at(index).name);
+    return std::string(full.front()) + " is on several switches: " + join(names, ", ");
 }
 
 std::vector<SwitchIndex> FabricTopology::path_to(SwitchIndex index) const {
@@ -205,6 +232,14 @@ FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
             }
         }
     }
+    const auto add_full_name = [&](const std::string& host) {
+        if (const auto part = short_name(host); !part.empty()) fabric.full_names_[std::string(part)].push_back(host);
+    };
+    for (const Switch& each : fabric.switches_)
+        for (const std::string& host : each.hosts)
+            if (fabric.leaf_of_.contains(host)) add_full_name(host);
+    for (const auto& [host, places] : fabric.doubled_) add_full_name(host);
+
     // One warning for all hosts that share the same switches: on a fabric of several rails that is every host.
     std::map<std::vector<SwitchIndex>, std::vector<std::string>> doubled;
     for (const auto& [host, places] : fabric.doubled_) doubled[places].push_back(host);

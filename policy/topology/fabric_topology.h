@@ -30,6 +30,7 @@ class FabricTopology {
 public:
     FabricKind kind = FabricKind::tree;
     std::string origin;  // what it was read from
+    int rails = 1;       // how many real leaf switches most hosts hang on; a leaf here then stands for so many
 
     const std::vector<Switch>& switches() const { return switches_; }
     const Switch& at(SwitchIndex index) const { return switches_[to_index(index)]; }
@@ -38,7 +39,9 @@ public:
     int levels() const;                                         // 0: no switch at all
     std::size_t host_count() const { return leaf_of_.size(); }  // hosts with a leaf
 
-    // The switch that the host hangs on; nullopt: unknown or doubled, and why_unknown says which.
+    // The switch that the host hangs on; nullopt: unknown or doubled, and why_unknown says which. A name that is not in
+    // the fabric as it stands is looked for by its part before the first dot: "n1" is "n1.cluster" and the other way
+    // round, where only one host has that part. An address (digits and dots) has no such part.
     std::optional<SwitchIndex> leaf_of(std::string_view host) const;
     // "n9 is on no switch", "n5 is on several switches: s2, s4"; empty: its leaf is known.
     std::string why_unknown(std::string_view host) const;
@@ -53,10 +56,14 @@ private:
         using is_transparent = void;
     };
 
+    // What the fabric calls the host; several: none of them is meant for sure.
+    std::vector<std::string_view> names_of(std::string_view host) const;
+
     std::vector<Switch> switches_;
     std::unordered_map<std::string, SwitchIndex, Hash, std::equal_to<>> leaf_of_;
     std::unordered_map<std::string, SwitchIndex, Hash, std::equal_to<>> switch_of_;
     std::map<std::string, std::vector<SwitchIndex>, std::less<>> doubled_;
+    std::unordered_map<std::string, std::vector<std::string>, Hash, std::equal_to<>> full_names_;  // "n1" -> "n1.cluster"; only names with a dot
 };
 
 // "leaf", "spine", "core", "level 3", ...; of blocks "block".

@@ -89,7 +89,7 @@ assert_killed_report() {
   has "$log" "$(head_line "$id.0" '8 tasks on 8 nodes n[1-8]')"
   has "$log" "leaf1 n[1-4]; leaf2 n[5-8]"
   has "$log" "n1: 8 GPUs (H100 SXM5 80GB), 1 task"
-  has "$log" "GPU  PCI           NUMA  cores       NIC     path"
+  has "$log" "GPU  PCI           NUMA  CPUs        NIC     relation"
   has "$log" "4  0000:93:00.0     1  8-15,24-31  mlx5_2  PIX"
   has_report "$log" "$id.0" "8 ranks on 8 nodes"
   has "$log" "$work/report-$id.json"
@@ -130,9 +130,9 @@ assert_killed_report() {
   has "$err" "Look at n6"
 }
 
-@test "pace observes, and says so" {
+@test "pace delays nothing yet, and says so" {
   both run_in ctl srun -N2 --paced-fabric=pace --paced-fabric-report="summary,$work/report.json" "${short[@]}"
-  has "$err" "pace observes for now"
+  has "$err" "none is delayed: pacing is not there yet"
   has_report "$err" '[0-9]+\.0' '2 ranks on 2 nodes'
   true_of report.json 'r["policy"]["mode"]["value"] == "pace"' 'r["arms"] == []'
 }

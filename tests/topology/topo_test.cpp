@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/text_table.h"
+#include "policy/report/text_table.h"
 #include "policy/base/text.h"
 #include "policy/io/node_file.h"
 #include "tests/doubles/golden.h"
@@ -16,6 +16,9 @@
 namespace paced::launcher {
 namespace {
 
+using report::columns_of;
+using report::line_width;
+using report::TextTable;
 using std::filesystem::path;
 
 topology::NodeTopology read_node(const path& file) {

@@ -9,8 +9,8 @@
 #include "policy/io/node_file.h"
 #include "policy/io/snapshot.h"
 #include "policy/io/topology_conf.h"
+#include "policy/placement/binding.h"
 #include "policy/placement/fabric_summary.h"
-#include "policy/placement/node_table.h"
 #include "policy/topology/host_list.h"
 
 namespace {
@@ -47,11 +47,11 @@ void read_snapshot_of_8_gpus(benchmark::State& state) {
 }
 BENCHMARK(read_snapshot_of_8_gpus)->ArgName("cpus")->Arg(32)->Arg(256)->Unit(benchmark::kMicrosecond);
 
-void table_of_8_gpus(benchmark::State& state) {
+void binding_of_8_gpus(benchmark::State& state) {
     const auto node = with_cpus(node_of("fake-8gpu-4nic.xml"), 256);
-    for (auto _ : state) benchmark::DoNotOptimize(placement::node_table(node));
+    for (auto _ : state) benchmark::DoNotOptimize(placement::bind_tasks(node));
 }
-BENCHMARK(table_of_8_gpus)->Unit(benchmark::kMicrosecond);
+BENCHMARK(binding_of_8_gpus)->Unit(benchmark::kMicrosecond);
 
 // Leaves of 20 hosts under groups of 20 leaves under one root.
 std::string topology_conf_of(int hosts) {

@@ -17,7 +17,7 @@ std::string words(const Result<T>& result) {
 
 TEST(Settings, WhatIsValidReadsBackTheSame) {
     for (const char* text : {"off", "observe", "pace", "explain"}) EXPECT_EQ(words(parse_mode(text)), std::string("accepted as ") + text);
-    for (const char* text : {"none", "ring", "alltoall", "tree", "tp=8", "tp=8,pp=4,dp=16", "data-parallel_2=1,x=16777216"})
+    for (const char* text : {"none", "ring", "alltoall", "tree", "tp=8", "tp=8,pp=4,dp=16", "data-parallel_2=1,x=16777216", "tp=8:100,pp=4:10,dp=16:0"})
         EXPECT_EQ(words(parse_order(text)), std::string("accepted as ") + text);
     for (const char* text : {"none", "gpu-nic", "gpu-nic-cpu"}) EXPECT_EQ(words(parse_bind(text)), std::string("accepted as ") + text);
     for (const char* text : {"auto", "0", "500us", "2ms", "1.5ms", "1s"}) EXPECT_EQ(words(parse_window(text)), std::string("accepted as ") + text);
@@ -29,7 +29,10 @@ TEST(Settings, AGridKeepsItsAxesAsWritten) {
     const auto order = parse_order("tp=8,pp=4,dp=16");
     ASSERT_TRUE(order);
     EXPECT_EQ(order->pattern, Order::Pattern::grid);
-    EXPECT_EQ(order->axes, (std::vector<std::pair<std::string, int>>{{"tp", 8}, {"pp", 4}, {"dp", 16}}));
+    EXPECT_EQ(order->axes, (std::vector<Axis>{{"tp", 8}, {"pp", 4}, {"dp", 16}}));
+    const auto weighted = parse_order("tp=8:100,dp=16:1");
+    ASSERT_TRUE(weighted);
+    EXPECT_EQ(weighted->axes, (std::vector<Axis>{{"tp", 8, 100}, {"dp", 16, 1}}));
 }
 
 TEST(Settings, ModesAreRefusedWithHints) {
@@ -41,7 +44,8 @@ TEST(Settings, ModesAreRefusedWithHints) {
 
 TEST(Settings, OrdersAreRefusedWithHints) {
     const std::string valid = "valid: 'none', 'ring', 'alltoall' or 'tree', or a grid such as 'tp=8,pp=4,dp=16'";
-    const std::string axis = "an axis is NAME=SIZE, such as 'tp=8'";
+    const std::string axis = "an axis is NAME=SIZE or NAME=SIZE:WEIGHT, such as 'tp=8' or 'tp=8:100'";
+    const std::string weight = "a weight is a whole number from 0 to 1000000";
     EXPECT_EQ(words(parse_order("rings")), "unknown order 'rings'\ndid you mean 'ring'?\n" + valid);
     EXPECT_EQ(words(parse_order("")), "unknown order ''\n" + valid);
     EXPECT_EQ(words(parse_order("=")), "bad axis '=' in the grid '='\n" + axis);
@@ -53,6 +57,14 @@ TEST(Settings, OrdersAreRefusedWithHints) {
     EXPECT_EQ(words(parse_order("tp=-8")), "bad axis 'tp=-8' in the grid 'tp=-8'\n" + axis);
     EXPECT_EQ(words(parse_order("t p=8")), "bad axis 't p=8' in the grid 't p=8'\n" + axis);
     EXPECT_EQ(words(parse_order("tp=8,tp=2")), "axis 'tp' stands twice in the grid 'tp=8,tp=2'");
+    EXPECT_EQ(words(parse_order("tp:8=4")), "bad axis 'tp:8=4' in the grid 'tp:8=4'\n" + axis);
+    EXPECT_EQ(words(parse_order("tp=:4")), "bad axis 'tp=:4' in the grid 'tp=:4'\n" + axis);
+    for (const std::string bad : {"tp=8:", "tp=8:-1", "tp=8:x", "tp=8:1.5", "tp=8:1:2", "tp=8:1000001"})
+        EXPECT_EQ(words(parse_order(bad)), "bad weight of axis '" + bad + "' in the grid '" + bad + "'\n" + weight);
+    EXPECT_EQ(words(parse_order("tp=8:9,pp=4")),
+              "some axes of the grid 'tp=8:9,pp=4' have a weight and 'pp' has none\ngive all axes a weight, or none");
+    EXPECT_EQ(words(parse_order("tp=8,pp=4:9")),
+              "some axes of the grid 'tp=8,pp=4:9' have a weight and 'tp' has none\ngive all axes a weight, or none");
     EXPECT_EQ(words(parse_order("a=4096,b=4096,c=2")), "the grid 'a=4096,b=4096,c=2' has more than 16777216 ranks");
     EXPECT_EQ(words(parse_order("a=9223372036854775807,b=2")), "the grid 'a=9223372036854775807,b=2' has more than 16777216 ranks");
 }

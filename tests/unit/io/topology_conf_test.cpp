@@ -5,6 +5,7 @@
 
 #include "policy/base/text.h"
 #include "policy/topology/host_list.h"
+#include "tests/doubles/fabric_text.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace paced::io {
@@ -12,22 +13,7 @@ namespace {
 
 using topology::FabricTopology;
 
-// "root(mid(leaf1:n[1-2] leaf2:n3))"
-std::string text_of(const FabricTopology& fabric, topology::SwitchIndex index) {
-    const auto& each = fabric.at(index);
-    std::string text = each.name;
-    if (!each.hosts.empty()) text += ':' + topology::compress_hosts(each.hosts);
-    if (each.children.empty()) return text;
-    std::vector<std::string> children;
-    for (auto child : each.children) children.push_back(text_of(fabric, child));
-    return text + '(' + join(children, " ") + ')';
-}
-
-std::string text_of(const FabricTopology& fabric) {
-    std::vector<std::string> roots;
-    for (auto root : fabric.roots()) roots.push_back(text_of(fabric, root));
-    return join(roots, " ");
-}
+using test::text_of;
 
 TEST(TopologyConf, TreesAndBlocks) {
     const struct {

@@ -63,7 +63,10 @@ TEST(Layout, WrapsAtBlanksAndNeverBreaksAWord) {
 
 TEST(Layout, TablesAlignAndLeaveNoBlanksBehind) {
     Block block("head");
-    block.add("t", Table{{{"n", true}, {"name"}, {"x"}}, {{"1", "long name", ""}, {"100", "b", "y"}}});
+    TextTable table({{"n", true}, {"name"}, {"x"}});
+    table.add({"1", "long name", ""});
+    table.add({"100", "b", "y"});
+    block.add("t", table);
     EXPECT_EQ(block.take(), (std::vector<std::string>{"head", "  t             n  name       x", "                1  long name",
                                                       "              100  b          y"}));
 }

@@ -167,6 +167,7 @@ std::vector<JobPlan> plans_for(const Program& program) {
         plan.policy.bind = {"gpu-nic", "built-in"};
         plan.policy.window = {"auto", "/etc/paced-fabric/policy.toml:12"};
         plan.policy.report = {"summary", "built-in"};
+        plan.order = {"none", "built-in", plan.job.hosts, {{"leaf", 2, 2, 2}}, 2, false, false, {}, {}};
         plan.node.node = plan.job.hosts[static_cast<std::size_t>(n)];
         plan.node.index = n;
         plan.node.local_tasks = program.ranks_per_node;

@@ -100,6 +100,23 @@ TEST(FabricTopology, LinksNamedFromBothEnds) {
     EXPECT_EQ(path(fabric, "n3"), "core.mid2.leaf3");
 }
 
+TEST(FabricTopology, ShortNamesStandForFullOnes) {
+    Diagnostics diagnostics;
+    const auto fabric = build({{"s1", "n1.cluster n2.a n2.b n3 n3.x n7.a 10.0.0.1", ""}, {"s2", "n4 n5.a n6.a", ""}, {"s3", "n6.a", ""}}, diagnostics);
+    EXPECT_EQ(path(fabric, "n1"), "s1");
+    EXPECT_EQ(path(fabric, "n1.cluster"), "s1");
+    EXPECT_EQ(path(fabric, "n1.elsewhere"), "s1");
+    EXPECT_EQ(path(fabric, "n4.cluster"), "s2");
+    EXPECT_EQ(path(fabric, "n2"), "n2 may be n2.a or n2.b");
+    EXPECT_EQ(path(fabric, "n3"), "s1");  // as it stands
+    EXPECT_EQ(path(fabric, "n3.y"), "n3.y may be n3 or n3.x");
+    EXPECT_EQ(path(fabric, "n6"), "n6.a is on several switches: s2, s3");
+    EXPECT_EQ(path(fabric, "n7"), "s1");
+    EXPECT_EQ(path(fabric, "n8.a"), "n8.a is on no switch");
+    EXPECT_EQ(path(fabric, "10"), "10 is on no switch");  // an address has no short form
+    EXPECT_EQ(path(fabric, "10.0.0.2"), "10.0.0.2 is on no switch");
+}
+
 TEST(FabricTopology, RailsAreOneWarning) {
     Diagnostics diagnostics;
     build({{"rail1", "n1 n2 n3", ""}, {"rail2", "n1 n2 n3", ""}}, diagnostics);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table of text for a terminal: columns as wide as they need, and narrower ones where the line would get too long.
+// Text for a terminal. A table: columns as wide as they need, and narrower ones where the line would get too long.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace paced::launcher {
+namespace paced::report {
 
 inline constexpr std::size_t line_width = 100;
 
@@ -23,7 +23,9 @@ public:
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
     bool empty() const { return rows_.empty(); }
 
-    // Every line ends in a newline and has no blanks before it. Columns that stay empty are left out.
+    // Title and rows, without newlines and blanks at their ends. Columns that stay empty are left out.
+    std::vector<std::string> lines(std::size_t width = line_width) const;
+    // The same, indented, each with its newline.
     std::string text(std::string_view indent = "") const;
 
 private:
@@ -31,9 +33,12 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
+// Broken at blanks into lines of at most width columns; a longer word stays whole. At least one line.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
 // How many columns a UTF-8 text takes, for the letters that we print.
 std::size_t columns_of(std::string_view text);
 // The text, or its beginning and "..." where it takes more than width columns.
 std::string shortened(std::string_view text, std::size_t width);
 
-}  // namespace paced::launcher
+}  // namespace paced::report

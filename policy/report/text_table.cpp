@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launcher/text_table.h"
+#include "policy/report/text_table.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace paced::launcher {
+namespace paced::report {
 
 namespace {
 
@@ -21,6 +21,19 @@ std::size_t columns_of(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+    std::vector<std::string> lines;
+    while (text.size() > width) {
+        std::size_t cut = text.rfind(' ', width);
+        if (cut == std::string_view::npos || cut == 0) cut = text.find(' ', 1);  // a long path is not broken
+        if (cut == std::string_view::npos) break;
+        lines.emplace_back(text.substr(0, cut));
+        text.remove_prefix(cut + 1);
+    }
+    lines.emplace_back(text);
+    return lines;
+}
+
 std::string shortened(std::string_view text, std::size_t width) {
     if (columns_of(text) <= width) return std::string(text);
     std::size_t end = 0, columns = 0;
@@ -30,7 +43,7 @@ std::string shortened(std::string_view text, std::size_t width) {
     return std::string(text.substr(0, end)) + "...";
 }
 
-std::string TextTable::text(std::string_view indent) const {
+std::vector<std::string> TextTable::lines(std::size_t width) const {
     std::vector<std::size_t> widths;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         std::size_t widest = 0;
@@ -38,12 +51,12 @@ std::string TextTable::text(std::string_view indent) const {
         widths.push_back(widest == 0 ? 0 : std::max(widest, columns_of(columns_[i].title)));
     }
     const auto total = [&] {
-        std::size_t sum = indent.size();
-        for (std::size_t width : widths) sum += width == 0 ? 0 : width + gap;
-        return sum - gap;
+        std::size_t sum = 0;
+        for (std::size_t each : widths) sum += each == 0 ? 0 : each + gap;
+        return sum > gap ? sum - gap : 0;
     };
     // The widest loses first.
-    while (total() > line_width) {
+    while (total() > width) {
         std::size_t* widest = nullptr;
         for (std::size_t i = 0; i < widths.size(); ++i)
             if (columns_[i].shrinks && widths[i] > narrowest && (widest == nullptr || widths[i] > *widest)) widest = &widths[i];
@@ -51,9 +64,9 @@ std::string TextTable::text(std::string_view indent) const {
         --*widest;
     }
 
-    std::string lines;
+    std::vector<std::string> lines;
     const auto add_line = [&](const auto& cell_of) {
-        std::string line(indent);
+        std::string line;
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             if (widths[i] == 0) continue;
             const std::string cell = shortened(cell_of(i), widths[i]);
@@ -62,11 +75,17 @@ std::string TextTable::text(std::string_view indent) const {
             line += std::string(gap, ' ');
         }
         line.erase(line.find_last_not_of(' ') + 1);
-        lines += line + '\n';
+        lines.push_back(std::move(line));
     };
     add_line([&](std::size_t i) { return columns_[i].title; });
     for (const auto& row : rows_) add_line([&](std::size_t i) { return row[i]; });
     return lines;
 }
 
-}  // namespace paced::launcher
+std::string TextTable::text(std::string_view indent) const {
+    std::string text;
+    for (const std::string& line : lines(line_width - indent.size())) (text += indent).append(line) += '\n';
+    return text;
+}
+
+}  // namespace paced::report
