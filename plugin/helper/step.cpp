@@ -9,6 +9,7 @@
 #include "plugin/helper/answer.h"
 #include "plugin/helper/request.h"
 #include "plugin/helper/site_policy.h"
+#include "plugin/helper/step_binding.h"
 #include "plugin/helper/step_order.h"
 #include "plugin/helper/verbs.h"
 #include "plugin/step/fabric_lookup.h"
@@ -77,9 +78,14 @@ void place_ranks(const Request& request, const Environment& environment, const c
     else plan.fabric.problem = "switches are not known: " + fabric.error().message;
 }
 
-report::JobPlan make_plan(const Request& request, const Environment& environment, const config::Effective& effective, config::Mode run,
-                          StepAnswer& answer) {
-    report::JobPlan plan;
+struct StepPlan {
+    report::JobPlan shown;
+    StepBinding binding;
+};
+
+StepPlan make_plan(const Request& request, const Environment& environment, const config::Effective& effective, config::Mode run, StepAnswer& answer) {
+    StepPlan made;
+    report::JobPlan& plan = made.shown;
     plan.job.id = request.job;
     plan.job.step = request.step;
     plan.job.stamp = request.stamp;
@@ -91,8 +97,9 @@ report::JobPlan make_plan(const Request& request, const Environment& environment
     plan.policy = report::policy_view(effective, run);
     // The order is the same seen from anywhere; the first node's plan alone is shown.
     if (request.first_node() && request.node_count > 1) place_ranks(request, environment, effective, plan);
-    if (auto node = step::node_plan({request.snapshot, request.probe, request.node_topology})) {
-        plan.node = std::move(*node);
+    if (auto node = step::node_topology({request.snapshot, request.probe, request.node_topology})) {
+        made.binding = bind_step(request, environment, effective, std::move(*node));
+        plan.node = made.binding.plan;
     } else {
         plan.node.remark = "topology unknown: " + node.error().message;
         if (!request.first_node()) answer.say_here(plan.node.remark);
@@ -101,9 +108,10 @@ report::JobPlan make_plan(const Request& request, const Environment& environment
     plan.node.index = request.node_index;
     plan.node.local_tasks = request.local_tasks;
     plan.kept = kept_settings(request, environment);
+    plan.kept.insert(plan.kept.end(), made.binding.kept.begin(), made.binding.kept.end());
     if (!effective.report.value.path.empty())
         plan.report_path = step::report_path(effective.report.value.path, request.job, request.step, request.folder);
-    return plan;
+    return made;
 }
 
 // The first node's address for the exchange; empty where this node stays alone with its records.
@@ -126,7 +134,7 @@ std::string leader_of(const Request& request, StepAnswer& answer) {
 }
 
 // Run folder, plan file, variables, library. False: this node's tasks run without us, and the answer says why.
-bool set_up_tasks(const Request& request, const config::Effective& run, const report::JobPlan& plan, StepAnswer& answer) {
+bool set_up_tasks(const Request& request, const config::Effective& run, const StepPlan& plan, StepAnswer& answer) {
     if (access(request.library.c_str(), R_OK) != 0) {
         answer.say_here("nothing is recorded: " + (request.library.empty() ? std::string("libpaced_fabric.so") : request.library) + " is missing");
         return false;
@@ -151,7 +159,7 @@ bool set_up_tasks(const Request& request, const config::Effective& run, const re
     setup.leader = leader_of(request, answer);
     setup.node = request.node_name;
     setup.node_count = request.node_count;
-    if (const auto problem = step::replace_file(setup.plan_file, to_json(plan), 0600)) {
+    if (const auto problem = step::replace_file(setup.plan_file, to_json(plan.shown), 0600)) {
         answer.say_here(*problem);
         setup.plan_file.clear();
     }
@@ -163,6 +171,7 @@ bool set_up_tasks(const Request& request, const config::Effective& run, const re
     }
     answer.add("leader", setup.leader == "self" || (setup.leader.empty() && request.first_node()) ? "yes" : "no");
     for (const auto& [name, value] : variables(setup, run)) answer.add("env", name + '=' + value);
+    for (const auto& [kind, value] : plan.binding.lines) answer.add(kind, value);
     answer.add("preload", *library);
     return true;
 }
@@ -187,13 +196,13 @@ int step(const Environment& environment) {
     // pace observes for now, and says so in the plan
     config::Effective run = effective;
     if (run.mode.value == config::Mode::pace) run.mode.value = config::Mode::observe;
-    const report::JobPlan plan = make_plan(request, environment, effective, run.mode.value, answer);
+    const StepPlan plan = make_plan(request, environment, effective, run.mode.value, answer);
 
     const bool explains = run.mode.value == config::Mode::explain;
     // Whoever asks for an explanation wants to read it.
     const report::Level level = explains ? report::Level::full : effective.report.value.level;
-    if (request.first_node()) answer.log(head_lines(plan, level));
-    else if (explains && request.node_index < explained_nodes_max) answer.log({report::node_line(plan.node)});
+    if (request.first_node()) answer.log(head_lines(plan.shown, level));
+    else if (explains && request.node_index < explained_nodes_max) answer.log({report::node_line(plan.shown.node)});
     if (explains) {
         answer.say("explain: nothing of this step was changed");
         return answer.end("explain");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/spank/answer.h"
 
+#include "plugin/spank/environment.h"
+
 namespace paced::spank {
 namespace {
 
@@ -19,6 +21,26 @@ bool parse_assignment(std::string_view text, AnswerLine& line) noexcept {
     // LD_PRELOAD has a line of its own, which keeps the user's value; nothing else of the dynamic linker is ours to set.
     std::string_view rest = name;
     return is_name(name) && !cut_prefix(rest, "LD_") && line.name.assign(name);
+}
+
+bool parse_cpu_list(std::string_view text, AnswerLine& line) noexcept {
+    line.text = text.data();
+    return is_number_list(text);
+}
+
+// "0-3,8 REST": the local ids; rest keeps what stands behind.
+bool parse_tasks(std::string_view& rest, AnswerLine& line) noexcept {
+    line.tasks = cut_until(rest, ' ');
+    return is_number_list(line.tasks);
+}
+
+// "NAME=ENTRY" or "NAME=ENTRY REST"
+bool parse_device(std::string_view& rest, AnswerLine& line) noexcept {
+    std::string_view device = cut_until(rest, ' ');
+    if (device.find('=') == std::string_view::npos) return false;
+    const std::string_view name = cut_until(device, '=');
+    line.entry = device;
+    return is_name(name) && line.variable.assign(name) && !device.empty() && device.find(',') == std::string_view::npos;
 }
 
 bool is_plain_path(std::string_view path, std::string_view below) noexcept {
@@ -44,6 +66,7 @@ bool parse_line(const char* text, AnswerLine& line) noexcept {
     std::string_view rest = text;
     line.kind = Kind::other;
     line.text = nullptr;
+    line.name.clear();
     if (rest == "log") rest = "log ";  // an empty log line, its blank trimmed
     if (cut_prefix(rest, "log ")) {
         line.kind = Kind::log;
@@ -56,13 +79,26 @@ bool parse_line(const char* text, AnswerLine& line) noexcept {
     }
     if (cut_prefix(rest, "task ")) {
         line.kind = Kind::task_environment;
-        return parse_number(cut_until(rest, ' '), line.task) && parse_assignment(rest, line);
+        return parse_tasks(rest, line) && parse_assignment(rest, line);
     }
     if (cut_prefix(rest, "cpus ")) {
         line.kind = Kind::cpus;
-        if (!parse_number(cut_until(rest, ' '), line.task) || rest.empty()) return false;
-        line.text = rest.data();
-        return true;
+        return parse_tasks(rest, line) && parse_cpu_list(rest, line);
+    }
+    if (cut_prefix(rest, "sees ")) {
+        line.kind = Kind::sees;
+        const bool set = rest.find('=') != std::string_view::npos;
+        const std::string_view name = cut_until(rest, '=');
+        if (set) line.text = rest.data();
+        return is_name(name) && line.name.assign(name);
+    }
+    if (cut_prefix(rest, "gpu ")) {
+        line.kind = Kind::gpu;
+        return parse_device(rest, line) && (rest.empty() || parse_assignment(rest, line));
+    }
+    if (cut_prefix(rest, "gpu-cpus ")) {
+        line.kind = Kind::gpu_cpus;
+        return parse_device(rest, line) && parse_cpu_list(rest, line);
     }
     if (cut_prefix(rest, "preload ")) {
         line.kind = Kind::preload;

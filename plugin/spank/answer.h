@@ -10,11 +10,13 @@ namespace paced::spank {
 inline constexpr std::size_t answer_limit = 64 * 1024;
 
 struct AnswerLine {
-    enum class Kind { log, environment, task_environment, cpus, preload, other };
+    enum class Kind { log, environment, task_environment, cpus, sees, gpu, gpu_cpus, preload, other };
     Kind kind = Kind::other;
-    std::uint32_t task = 0;       // of task_environment and cpus: the local id
-    Name name;                    // of both environments
-    const char* text = nullptr;   // the rest: log text, value, cpu list or path
+    std::string_view tasks;       // of task_environment and cpus: a list of local ids, 0-3,8
+    Name variable;                // of gpu and gpu_cpus: which of those that `sees` names
+    std::string_view entry;       // of gpu and gpu_cpus: one device in it
+    Name name;                    // of the environments and of sees; of gpu too, empty: the device is known, and that is all
+    const char* text = nullptr;   // the rest: log text, value, cpu list or path; of sees nullptr: the variable is unset
 };
 
 class Answer {

@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view visible_names[] = {
     "HOME", "USER", "LOGNAME", "TZ", "TMPDIR", "SLURMD_NODENAME", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
     "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK",
+    "ZE_FLAT_DEVICE_HIERARCHY", "GOMP_CPU_AFFINITY", "KMP_AFFINITY",
 };
 constexpr std::string_view visible_prefixes[] = {
     "PACED_FABRIC", "SLURM_", "NCCL_", "UCX_", "OMPI_", "PRTE_", "PMIX_", "PMI_", "MPICH_", "MPIR_", "I_MPI_", "FI_", "GLOO_", "NVSHMEM_", "OMP_",
@@ -115,17 +116,43 @@ bool merge_preload(std::string_view ours, std::string_view theirs, PreloadList& 
     return merged.assign(ours) && merged.append(":") && merged.append(theirs);
 }
 
-bool parse_cpus(std::string_view text, CpuMask& mask) noexcept {
+namespace {
+
+// Calls take(from, to) for each part of "0-3,8" until it returns false; false for a text of another form too.
+template <class Take>
+bool walk_list(std::string_view text, Take take) noexcept {
     if (text.empty() || text.back() == ',') return false;
     while (!text.empty()) {
         std::string_view last = cut_until(text, ',');
         const bool is_range = last.find('-') != std::string_view::npos;
         const std::string_view first = is_range ? cut_until(last, '-') : last;
         std::uint32_t from = 0, to = 0;
-        if (!parse_number(first, from) || !parse_number(last, to) || from > to || to >= cpu_limit) return false;
-        for (std::uint32_t cpu = from; cpu <= to; ++cpu) mask.add(cpu);
+        if (!parse_number(first, from) || !parse_number(last, to) || from > to || !take(from, to)) return false;
     }
     return true;
+}
+
+}  // namespace
+
+bool parse_cpus(std::string_view text, CpuMask& mask) noexcept {
+    return walk_list(text, [&mask](std::uint32_t from, std::uint32_t to) noexcept {
+        if (to >= cpu_limit) return false;
+        for (std::uint32_t cpu = from; cpu <= to; ++cpu) mask.add(cpu);
+        return true;
+    });
+}
+
+bool is_number_list(std::string_view text) noexcept {
+    return walk_list(text, [](std::uint32_t, std::uint32_t) noexcept { return true; });
+}
+
+bool list_has(std::string_view list, std::uint32_t number) noexcept {
+    bool found = false;
+    walk_list(list, [&found, number](std::uint32_t from, std::uint32_t to) noexcept {
+        found = found || (from <= number && number <= to);
+        return true;
+    });
+    return found;
 }
 
 }  // namespace paced::spank

@@ -54,5 +54,8 @@ struct CpuMask {
     static constexpr std::uint32_t bits = 8 * sizeof(unsigned long);
 };
 bool parse_cpus(std::string_view text, CpuMask& mask) noexcept;
+// The same form for any numbers: whether a text has it (not empty), and whether a number is in one that has.
+bool is_number_list(std::string_view text) noexcept;
+bool list_has(std::string_view list, std::uint32_t number) noexcept;
 
 }  // namespace paced::spank

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A task of a numbered step, forked and already the user, just before exec. Descriptors 1 and 2 are the task's own.
 // What the user or Slurm has set is never overwritten: of the answer, only PACED_FABRIC_STEP_* replaces anything.
-#include <sched.h>
 #include <unistd.h>
 
+#include "plugin/spank/binding.h"
 #include "plugin/spank/contexts.h"
 #include "plugin/spank/environment.h"
 #include "plugin/spank/state.h"
@@ -31,18 +31,6 @@ void preload(spank_t spank, std::uint32_t task, const char* library) noexcept {
     spank_setenv(spank, "LD_PRELOAD", merged.c_str(), 1);
 }
 
-// Never more than the task has: Slurm's own binding, and the user's, stand.
-void bind(std::uint32_t task, const char* list) noexcept {
-    CpuMask wanted, allowed;
-    if (!parse_cpus(list, wanted)) return;
-    auto* const kernel_mask = reinterpret_cast<cpu_set_t*>(allowed.words);
-    if (sched_getaffinity(0, sizeof allowed.words, kernel_mask) != 0) return;
-    bool any = false;
-    for (std::size_t i = 0; i < std::size(allowed.words); ++i) any = (allowed.words[i] &= wanted.words[i]) != 0 || any;
-    if (!any || sched_setaffinity(0, sizeof allowed.words, kernel_mask) != 0)
-        tell("task %u keeps the cores that Slurm gave it; %s are not among them", task, list);
-}
-
 }  // namespace
 
 void init(spank_t spank) noexcept {
@@ -56,11 +44,10 @@ void init(spank_t spank) noexcept {
         using Kind = AnswerLine::Kind;
         std::string_view name = line.name.view();
         const bool ours = cut_prefix(name, "PACED_FABRIC_STEP_");
-        if (line.kind == Kind::environment || (line.kind == Kind::task_environment && line.task == task))
-            spank_setenv(spank, line.name.c_str(), line.text, ours ? 1 : 0);
-        else if (line.kind == Kind::cpus && line.task == task) bind(task, line.text);
+        if (line.kind == Kind::environment) spank_setenv(spank, line.name.c_str(), line.text, ours ? 1 : 0);
         else if (line.kind == Kind::preload) preload(spank, task, line.text);
     }
+    bind_task(spank, task);
     // The flags stay, for an srun inside the task; the key has been handed over in a file.
     spank_unsetenv(spank, carried_key);
 }

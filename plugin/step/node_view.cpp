@@ -41,16 +41,22 @@ Result<topology::NodeTopology> from_probe(const NodeSources& sources) {
 
 }  // namespace
 
-Result<report::NodePlan> node_plan(const NodeSources& sources) {
+Result<topology::NodeTopology> node_topology(const NodeSources& sources) {
     std::string tried;
     if (!sources.snapshot.empty()) {
-        const auto node = from_snapshot(sources.snapshot);
-        if (node) return report::node_view(*node, placement::bind_tasks(*node));
+        auto node = from_snapshot(sources.snapshot);
+        if (node) return node;
         tried = node.error().message + "; ";
     }
-    const auto node = from_probe(sources);
-    if (node) return report::node_view(*node, placement::bind_tasks(*node));
+    auto node = from_probe(sources);
+    if (node) return node;
     return fail(tried + node.error().message);
+}
+
+Result<report::NodePlan> node_plan(const NodeSources& sources) {
+    const auto node = node_topology(sources);
+    if (!node) return fail(node.error().message);
+    return report::node_view(*node, placement::bind_tasks(*node));
 }
 
 }  // namespace paced::step

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This node's GPU-NIC-core table: from the snapshot of this boot or, where there is none, from the probe.
+// This node's hardware: from the snapshot of this boot or, where there is none, from the probe.
 #pragma once
 
 #include <string>
 
 #include "policy/base/result.h"
 #include "policy/report/job_plan.h"
+#include "policy/topology/node_topology.h"
 
 namespace paced::step {
 
@@ -15,7 +16,9 @@ struct NodeSources {
     std::string topology;  // a file that describes the node instead of its hardware; empty: the hardware
 };
 
-// Bindings and remark. The error, one line, says what was tried.
+// The error, one line, says what was tried.
+Result<topology::NodeTopology> node_topology(const NodeSources& sources);
+// Its bindings, a task for each GPU, and remark.
 Result<report::NodePlan> node_plan(const NodeSources& sources);
 
 }  // namespace paced::step

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "policy/base/text.h"
+#include "policy/io/link_states.h"
 #include "policy/io/text_file.h"
 
 namespace paced::io {
@@ -41,19 +42,6 @@ std::uint32_t parse_rate_mbps(std::string_view text) {
         gigabits < 0 || gigabits > 1e6)
         return 0;
     return static_cast<std::uint32_t>(gigabits * 1000);
-}
-
-// "4: ACTIVE"
-LinkState parse_port_state(std::string_view text) {
-    const auto number = parse_integer(text.substr(0, text.find(':')));
-    if (!number) return LinkState::unknown;
-    return *number == 4 ? LinkState::up : LinkState::down;
-}
-
-LinkState parse_operstate(std::string_view text) {
-    if (text == "up") return LinkState::up;
-    if (text == "down" || text == "lowerlayerdown" || text == "notpresent" || text == "dormant") return LinkState::down;
-    return LinkState::unknown;
 }
 
 void add_rdma_ports(Nic& nic, const path& device) {

@@ -104,7 +104,9 @@ TEST_F(Step, FourNodesWithGpusAndTwoLeaves) {
                         "log                 6  0000:a3:00.0     1  8-15,24-31  mlx5_3  PIX\n"
                         "log                 7  0000:a4:00.0     1  8-15,24-31  mlx5_3  PIX\n"
                         "log   kept        your UCX_NET_DEVICES stays as it is\n"
-                        "log   kept        your LD_PRELOAD stays, behind our library: /opt/tool.so\n" +
+                        "log   kept        your LD_PRELOAD stays, behind our library: /opt/tool.so\n"
+                        "log   note        2 tasks for 8 GPUs: which one a task uses is not known, so one that sees them all is\n"
+                        "log               not bound; one that Slurm gave its own is\n" +
                             run_dir_line() + "leader yes\n" + variables("self", "n1", 4) + "mode observe\nend\n");
 }
 

@@ -5,71 +5,12 @@
 #include <fcntl.h>
 #include <functional>
 #include <grp.h>
-#include <sched.h>
 #include <sys/wait.h>
 
-#include "tests/abi/spank/fixture.h"
+#include "tests/abi/spank/step_fixture.h"
 
 namespace paced::test {
 namespace {
-
-using Variables = std::map<std::string, std::string>;
-
-class Step : public Spank {
-protected:
-    void SetUp() override {
-        Spank::SetUp();
-        begin();
-    }
-    void begin() {
-        start(S_CTX_REMOTE);
-        fake_setenv("SLURM_TOPOLOGY_ADDR", "spine.leaf1.n3");
-    }
-    // From init to user_init, with this flag where it is not nullptr.
-    void launch(const char* mode = "observe") {
-        EXPECT_EQ(call(plugin.init), 0);
-        if (mode != nullptr) {
-            EXPECT_EQ(option("paced-fabric", mode, 1), 0);
-        }
-        EXPECT_EQ(call(plugin.init_post_opt), 0);
-        EXPECT_EQ(call(plugin.user_init), 0);
-    }
-    // One task, in a process of its own as in Slurm; what its environment has become.
-    Variables task(int id) {
-        int ends[2];
-        EXPECT_EQ(pipe(ends), 0);
-        const pid_t pid = fork();
-        if (pid == 0) {
-            fake.task = id;
-            fake.log[0] = '\0';
-            bool good = call(plugin.task_init) == 0;
-            for (char** line = fake.environment; *line != nullptr; ++line) good = good && dprintf(ends[1], "%s", *line) >= 0 && ::write(ends[1], "", 1) == 1;
-            dprintf(ends[1], "LOG=%s", fake.log);
-            good = ::write(ends[1], "", 1) == 1 && good;
-            _exit(good ? 0 : 1);
-        }
-        close(ends[1]);
-        std::string text;
-        char buffer[4096];
-        for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(got));
-        close(ends[0]);
-        int status = -1;
-        waitpid(pid, &status, 0);
-        EXPECT_EQ(status, 0);
-        Variables all;
-        for (std::size_t at = 0; at < text.size();) {
-            const std::string line = text.c_str() + at;
-            all[line.substr(0, line.find('='))] = line.substr(line.find('=') + 1);
-            at += line.size() + 1;
-        }
-        return all;
-    }
-    void finish() {
-        for (std::uint32_t i = 0; i < fake.local_tasks; ++i) EXPECT_EQ(call(plugin.task_exit), 0);
-        EXPECT_EQ(call(plugin.exit), 0);
-    }
-    std::string first_line() const { return log().substr(0, log().find('\n')); }
-};
 
 TEST_F(Step, from_flag_to_task) {
     fake_setenv("PACED_FABRIC_FAKE_LINES", "env A=all;task 0 B=zero;task 1 B=one");
@@ -329,37 +270,6 @@ TEST_F(Step, launcher_daemons_are_left_alone) {
     fake.argument_count = 1;
     launch();
     EXPECT_EQ(task(0)["PACED_FABRIC_STEP_MODE"], "observe");
-}
-
-TEST_F(Step, cores_are_narrowed_never_widened) {
-    cpu_set_t mine;
-    CPU_ZERO(&mine);
-    sched_getaffinity(0, sizeof mine, &mine);
-    std::vector<int> cpus;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-        if (CPU_ISSET(cpu, &mine)) cpus.push_back(cpu);
-    }
-    const std::string lines = "cpus 0 " + std::to_string(cpus.back()) + ",8191;cpus 1 8190-8191;cpus 2 nonsense";
-    fake_setenv("PACED_FABRIC_FAKE_LINES", lines.c_str());
-    launch();
-    const auto in_task = [&](int id) {
-        int status = -1;
-        const pid_t pid = fork();
-        if (pid == 0) {
-            fake.task = id;
-            call(plugin.task_init);
-            cpu_set_t now;
-            CPU_ZERO(&now);
-            sched_getaffinity(0, sizeof now, &now);
-            _exit(CPU_COUNT(&now) == 1 && CPU_ISSET(cpus.back(), &now) ? 1 : CPU_EQUAL(&now, &mine) ? 2 : 3);
-        }
-        waitpid(pid, &status, 0);
-        return WEXITSTATUS(status);
-    };
-    EXPECT_EQ(in_task(0), 1);
-    EXPECT_EQ(in_task(1), cpus.size() == 1 ? 1 : 2);
-    EXPECT_EQ(in_task(2), cpus.size() == 1 ? 1 : 2);
-    EXPECT_EQ(task(1)["LOG"], "log paced-fabric: n3: task 1 keeps the cores that Slurm gave it; 8190-8191 are not among them\n");
 }
 
 TEST_F(Step, report_and_cleaning) {

@@ -24,12 +24,16 @@ struct Parsed {
         AnswerLine line;
         for (std::size_t position = 0; answer.next(position, line);) {
             using Kind = AnswerLine::Kind;
-            const std::string name = line.name.c_str(), text_of_line = line.text == nullptr ? "" : line.text, task = std::to_string(line.task);
+            const std::string name = line.name.c_str(), text_of_line = line.text == nullptr ? "" : line.text, task(line.tasks);
+            const std::string device = std::string(line.variable.c_str()) + "=" + std::string(line.entry);
             switch (line.kind) {
                 case Kind::log: all.push_back("log:" + text_of_line); break;
                 case Kind::environment: all.push_back("env:" + name + ":" + text_of_line); break;
                 case Kind::task_environment: all.push_back("task" + task + ":" + name + ":" + text_of_line); break;
                 case Kind::cpus: all.push_back("cpus" + task + ":" + text_of_line); break;
+                case Kind::sees: all.push_back("sees:" + name + (line.text == nullptr ? "" : "=" + text_of_line)); break;
+                case Kind::gpu: all.push_back("gpu:" + device + ":" + name + ":" + text_of_line); break;
+                case Kind::gpu_cpus: all.push_back("gpu-cpus:" + device + ":" + text_of_line); break;
                 case Kind::preload: all.push_back("preload:" + text_of_line); break;
                 case Kind::other: break;
             }
@@ -43,13 +47,14 @@ std::string framed(const std::string& lines) { return "paced-fabric-step 1\nmode
 TEST(answer, everything_of_the_protocol) {
     const Parsed parsed(
         "paced-fabric-step 1\nmode pace\nlog a line  with blanks \nlog\nlog \nenv NAME=VALUE\nenv EMPTY=\nenv WITH=a=b c\n"
-        "task 3 NAME=of three\ncpus 3 0-3,8\npreload /usr/lib/libpaced_fabric.so\nrun-dir /dev/shm/paced-fabric-1000/7.0\nleader yes\nend\n");
+        "task 3 NAME=of three\ntask 0-2,9 NAME=\ncpus 3 0-3,8\nsees A=0,1\nsees B=\nsees C\ngpu A=1 NAME=x y\ngpu A=MIG-1/2\ngpu-cpus A=1 0-3\npreload /usr/lib/libpaced_fabric.so\nrun-dir /dev/shm/paced-fabric-1000/7.0\nleader yes\nend\n");
     ASSERT_EQ(parsed.refusal, nullptr);
     EXPECT_TRUE(parsed.answer.engages());
     EXPECT_TRUE(parsed.answer.leader());
     EXPECT_STREQ(parsed.answer.run_dir().c_str(), "/dev/shm/paced-fabric-1000/7.0");
     const std::vector<std::string> expected = {"log:a line  with blanks ", "log:", "log:", "env:NAME:VALUE", "env:EMPTY:", "env:WITH:a=b c",
-                                               "task3:NAME:of three", "cpus3:0-3,8", "preload:/usr/lib/libpaced_fabric.so"};
+                                               "task3:NAME:of three", "task0-2,9:NAME:", "cpus3:0-3,8", "sees:A=0,1", "sees:B=", "sees:C",
+                                               "gpu:A=1:NAME:x y", "gpu:A=MIG-1/2::", "gpu-cpus:A=1:0-3", "preload:/usr/lib/libpaced_fabric.so"};
     EXPECT_EQ(parsed.lines(), expected);
 }
 
@@ -109,6 +114,18 @@ TEST(answer, refusals) {
         {framed("task -1 A=x\n"), "a line that the protocol does not know"},
         {framed("task 9999999999 A=x\n"), "a line that the protocol does not know"},
         {framed("task 0 LD_LIBRARY_PATH=x\n"), "a line that the protocol does not know"},
+        {framed("task 0, A=x\n"), "a line that the protocol does not know"},
+        {framed("task 3-0 A=x\n"), "a line that the protocol does not know"},
+        {framed("cpus 0 0-3,\n"), "a line that the protocol does not know"},
+        {framed("cpus 0 nonsense\n"), "a line that the protocol does not know"},
+        {framed("sees \n"), "a line that the protocol does not know"},
+        {framed("sees A B=x\n"), "a line that the protocol does not know"},
+        {framed("gpu A=\n"), "a line that the protocol does not know"},
+        {framed("gpu A=1,2 B=x\n"), "a line that the protocol does not know"},
+        {framed("gpu A=1 LD_PRELOAD=x\n"), "a line that the protocol does not know"},
+        {framed("gpu 1 B=x\n"), "a line that the protocol does not know"},
+        {framed("gpu-cpus A=1\n"), "a line that the protocol does not know"},
+        {framed("gpu-cpus A=1 x\n"), "a line that the protocol does not know"},
         {framed("cpus 0\n"), "a line that the protocol does not know"},
         {framed("cpus x 0-3\n"), "a line that the protocol does not know"},
         {framed("preload libpaced_fabric.so\n"), "a line that the protocol does not know"},
