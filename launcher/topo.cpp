@@ -36,12 +36,14 @@ std::string head(const NodeTopology& node) {
     int cores = 0;
     for (const Pu& pu : node.pus) cores = std::max(cores, pu.core + 1);
     const auto counted = [](std::size_t count, std::string_view what) { return count_of(static_cast<long long>(count), what); };
-    const std::vector<std::string> parts{counted(node.packages.size(), "package"),
-                                         counted(node.numa_nodes.size(), "NUMA node"),
-                                         count_of(cores, "core"),
-                                         counted(node.pus.size(), "CPU"),
-                                         counted(node.gpus.size(), "GPU"),
-                                         counted(node.nics.size(), "NIC")};
+    std::vector<std::string> parts;
+    // Inputs that tell of no packages tell of no cores either.
+    if (!node.packages.empty()) parts.push_back(counted(node.packages.size(), "package"));
+    if (!node.numa_nodes.empty()) parts.push_back(counted(node.numa_nodes.size(), "NUMA node"));
+    if (!node.packages.empty()) parts.push_back(count_of(cores, "core"));
+    if (!node.pus.empty()) parts.push_back(counted(node.pus.size(), "CPU"));
+    parts.push_back(counted(node.gpus.size(), "GPU"));
+    parts.push_back(counted(node.nics.size(), "NIC"));
     return shortened((node.machine.empty() ? std::string("node") : node.machine) + ", from " + node.origin, line_width) + '\n' +
            join(parts, ", ") + '\n';
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "policy/base/text.h"
+#include "policy/io/sysfs_gpus.h"
 #include "policy/topology/device_kinds.h"
 
 namespace paced::io {
@@ -111,6 +112,39 @@ std::string gpu_name(hwloc_obj_t device) {
     return marketing_name(name);
 }
 
+// hwloc shows the parts of a device as OS devices on it, or inside one another.
+template <class Visit>
+void for_each_os_device_below(hwloc_obj_t object, Visit visit) {
+    for_each_os_device(object, [&](hwloc_obj_t os_device) {
+        visit(os_device);
+        for_each_os_device_below(os_device, visit);
+    });
+}
+
+Gpu gpu_of(hwloc_obj_t device, std::string_view vendor, Place place) {
+    Gpu gpu{std::move(place), gpu_name(device), std::string(vendor)};
+    std::vector<std::string> amd, mig;  // of AMD's parts, one or more; of MIG devices
+    int amd_parts = 0;
+    for_each_os_device_below(device, [&](hwloc_obj_t os_device) {
+        const std::string_view name = os_device->name == nullptr ? "" : os_device->name;
+        if (name.starts_with("rsmi")) {
+            ++amd_parts;
+            if (std::string uuid = amd_uuid(info(os_device, "AMDUUID")); !uuid.empty()) amd.push_back(std::move(uuid));
+        }
+        if (std::string uuid = info(os_device, "NVIDIAUUID"); uuid.starts_with("MIG-")) {
+            mig.push_back(std::move(uuid));
+        } else if (gpu.uuid.empty()) {
+            gpu.uuid = std::move(uuid);
+        }
+        if (gpu.uuid.empty()) gpu.uuid = info(os_device, "LevelZeroUUID");
+    });
+    if (!amd.empty()) gpu.uuid = amd.front();
+    gpu.partitions = std::max({1, amd_parts, static_cast<int>(mig.size())});
+    if (gpu.partitions == static_cast<int>(mig.size())) gpu.partition_uuids = std::move(mig);
+    if (amd_parts > 1 && amd.size() == static_cast<std::size_t>(amd_parts)) gpu.partition_uuids = std::move(amd);
+    return gpu;
+}
+
 // An InfiniBand hardware address has 20 bytes, as text 59 characters.
 bool has_infiniband_address(hwloc_obj_t netdev) {
     return info(netdev, "Address").size() == 59;
@@ -149,6 +183,7 @@ std::optional<Nic> nic_of(hwloc_obj_t device) {
     nic.kind = *kind;
     if (!hints.rdma_names.empty()) {
         nic.name = hints.rdma_names.front();
+        nic.more_names.assign(hints.rdma_names.begin() + 1, hints.rdma_names.end());
     } else if (!nic.netdevs.empty()) {
         nic.name = nic.netdevs.front();
     }
@@ -160,7 +195,7 @@ void walk_devices(hwloc_topology_t topology, NodeTopology& node) {
     for (hwloc_obj_t device = nullptr; (device = hwloc_get_next_pcidev(topology, device)) != nullptr;) {
         Place place = place_of(topology, device);
         if (const auto vendor = gpu_vendor(numbers_of(device->attr->pcidev), !place.path.bridges.empty())) {
-            node.gpus.push_back({.place = std::move(place), .name = gpu_name(device), .vendor = std::string(*vendor)});
+            node.gpus.push_back(gpu_of(device, *vendor, std::move(place)));
         } else if (auto nic = nic_of(device)) {
             nic->place = std::move(place);
             node.nics.push_back(std::move(*nic));

@@ -19,6 +19,8 @@ namespace {
 using namespace paced::topology;
 using Element = XmlReader::Element;
 
+constexpr int most_parts = 64;  // of one device; there are 8 today
+
 struct Net {
     std::string name;
     int port = 0;
@@ -129,7 +131,7 @@ void NcclXmlParser::open_cpu() {
     if (const auto number = parse_integer(numa); number && *number >= -1 && *number < CpuSet::limit) {
         if (*number >= 0) place.numa = static_cast<int>(*number);  // -1: a virtual machine that does not tell
     } else if (!numa.empty()) {
-        error("numaid '" + numa + "' is not the number of a NUMA node");
+        error("numaid '" + numa + "' is not the number of a NUMA node").hints.push_back("-1 where it is not known");
     }
     const std::string mask = text_of("affinity");
     if (const auto cpus = parse_mask(mask)) {
@@ -149,7 +151,7 @@ void NcclXmlParser::open_pci() {
     const std::string bus = text_of("busid");
     if (const auto address = parse_pci_address(bus)) {
         pci.address = *address;
-        if (!seen_.insert(*address).second) error("a second <pci> of address " + to_string(*address));
+        if (!seen_.insert(*address).second) error("a second <pci> of address " + to_string(*address)).hints.push_back("devices are told apart by their busid");
     } else {
         error(bus.empty() ? "a <pci> without a busid" : "busid '" + bus + "' is not a PCI address").hints.push_back("as in busid=\"0000:06:00.0\"");
     }
@@ -174,7 +176,7 @@ void NcclXmlParser::open_net() {
         return;
     }
     if (net.name.empty()) {
-        error("a <net> with neither a name nor a PCI device");
+        error("a <net> with neither a name nor a PCI device").hints.push_back("as in <net name=\"eth0\"/>");
         return;
     }
     // The same device may stand twice, once for CollNet.
@@ -186,13 +188,15 @@ void NcclXmlParser::open_net() {
 void NcclXmlParser::open() {
     const std::string_view name = reader_.element().name;
     if (reader_.open().size() == 1) {
-        if (name != "system") error("not an NCCL topology XML: its first element is <" + std::string(name) + ">, not <system>");
+        if (name != "system")
+            error("not an NCCL topology XML: its first element is <" + std::string(name) + ">, not <system>")
+                .hints.push_back("hwloc's XML begins with <topology>, NCCL's with <system>");
     } else if (name == "cpu") {
         open_cpu();
     } else if (name == "pci") {
         open_pci();
     } else if (name == "gpu" && !pcis_.empty()) {
-        ++pcis_.back().gpus;
+        if (++pcis_.back().gpus > most_parts) error("more than " + std::to_string(most_parts) + " <gpu> in one <pci>");
         pcis_.back().gcn |= xml_attribute(reader_.element(), "gcn").has_value();
     } else if (name == "net") {
         open_net();

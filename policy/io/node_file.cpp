@@ -12,9 +12,7 @@ namespace paced::io {
 
 namespace {
 
-constexpr char known_formats[] =
-    "a node is read from hwloc XML (`lstopo node.xml`), NCCL topology XML (NCCL_TOPO_DUMP_FILE), `nvidia-smi topo -m` or a snapshot "
-    "(`paced-fabric-probe`)";
+constexpr char known_formats[] = "read are hwloc XML (`lstopo node.xml`), NCCL XML, `nvidia-smi topo -m` and our snapshots";
 
 void refuse(const std::string& path, std::string message, Diagnostics& diagnostics) {
     diagnostics.error({path, 0, 0}, std::move(message)).hints.push_back(known_formats);

@@ -19,7 +19,9 @@ namespace {
 using namespace paced::topology;
 
 constexpr std::size_t most_devices = 1024;  // the table of relations grows with their square
-constexpr char how_to_get_it[] = "the whole of what `nvidia-smi topo -m` prints is needed, with its head line (GPU0 GPU1 ... CPU Affinity)";
+constexpr char how_to_get_it[] = "the whole output of `nvidia-smi topo -m` is needed, from its head line (GPU0 GPU1 ...) on";
+
+constexpr char one_node[] = "one node in each file";
 
 struct Cell {
     std::string_view text;
@@ -146,7 +148,7 @@ private:
     bool is_row(const Line& line) const;
     void read_row(const Line& line);
     void read_affinity(const Line& line, std::size_t gpu, const std::vector<Cell>& cells);
-    void read_cpus(const Line& line, std::size_t gpu, const Cell& cell);
+    CpuSet read_cpus(const Line& line, std::size_t gpu, const Cell& cell);
     void rename(std::string_view line);
     void relate();
     void place_nics();
@@ -163,6 +165,7 @@ private:
     std::vector<std::vector<std::optional<Relation>>> rows_;               // of each device; empty: no row
     std::vector<std::size_t> gpu_columns_, nic_columns_;                   // column of each
     std::map<std::string, std::string, std::less<>> real_names_;           // of the NIC legend
+    std::map<int, CpuSet> numa_nodes_;                                     // their CPUs, as far as they are told
     std::vector<std::string> cut_;                                         // GPUs whose list of CPUs is not whole
     NodeTopology node_;
     bool wrong_ = false;
@@ -190,7 +193,7 @@ bool NvidiaSmiParser::read_head() {
     }
     for (std::size_t i = 0; i < head_.devices.size(); ++i) {
         const Cell& cell = head_.devices[i];
-        if (!devices_.emplace(cell.text, i).second) error(head_line_, cell.column, "a second column '" + std::string(cell.text) + '\'');
+        if (!devices_.emplace(cell.text, i).second) error(head_line_, cell.column, "a second column '" + std::string(cell.text) + '\'').hints.push_back(one_node);
         if (is_numbered(cell.text, "GPU")) {
             gpu_columns_.push_back(i);
             Gpu& gpu = node_.gpus.emplace_back();
@@ -225,7 +228,7 @@ void NvidiaSmiParser::read_rows() {
             in_matrix = false;
             in_legend = text.starts_with("NIC");
         } else if (parse_head(line.text)) {
-            diagnostics_.warning({file_, line.number, 0}, "a second matrix, which is left out").hints.push_back("one node in each file");
+            diagnostics_.warning({file_, line.number, 0}, "a second matrix, which is left out").hints.push_back(one_node);
             return;
         } else if (in_legend) {
             rename(text);
@@ -240,7 +243,7 @@ void NvidiaSmiParser::read_row(const Line& line) {
     const std::size_t device = devices_.find(cells[0].text)->second;
     auto& row = rows_[device];
     if (!row.empty()) {
-        error(line.number, cells[0].column, "a second row '" + std::string(cells[0].text) + '\'');
+        error(line.number, cells[0].column, "a second row '" + std::string(cells[0].text) + '\'').hints.push_back(one_node);
         return;
     }
     row.resize(head_.devices.size());
@@ -270,25 +273,29 @@ void NvidiaSmiParser::read_affinity(const Line& line, std::size_t gpu, const std
         const std::size_t at = head_.devices.size() + 1 + static_cast<std::size_t>(column);
         return column >= 0 && at < cells.size() ? cells[at] : Cell{};
     };
-    read_cpus(line, gpu, cell_of(head_.cpu_column));
+    const CpuSet cpus = read_cpus(line, gpu, cell_of(head_.cpu_column));
+    node_.cpus |= cpus;
     const Cell numa = cell_of(head_.numa_column);
     const auto numbers = CpuSet::parse(numa.text);
-    if (numbers && numbers->count() == 1) node_.gpus[gpu].place.numa = numbers->first();  // several: no telling which
+    if (numbers && numbers->count() == 1) {  // several: no telling which
+        node_.gpus[gpu].place.numa = numbers->first();
+        numa_nodes_[numbers->first()] |= cpus;
+    }
     if (!numbers && numa.text != "N/A" && numa.text != "?")
         error(line.number, numa.column, '\'' + std::string(numa.text) + "' is no NUMA node").hints.push_back("'N/A' where it is not known");
 }
 
-void NvidiaSmiParser::read_cpus(const Line& line, std::size_t gpu, const Cell& cell) {
+// As far as it goes.
+CpuSet NvidiaSmiParser::read_cpus(const Line& line, std::size_t gpu, const Cell& cell) {
     std::string_view text = cell.text;
-    if (text == "N/A" || text == "?") return;
+    if (text == "N/A" || text == "?") return {};
     const std::size_t whole = text.size();
     while (text.ends_with(',') || text.ends_with('.') || text.ends_with('-')) text.remove_suffix(1);
     const auto cpus = CpuSet::parse(text);
     if (!cpus) {
         error(line.number, cell.column, '\'' + std::string(cell.text) + "' is no list of CPUs").hints.push_back("as in '0-47,96-143'");
-        return;
+        return {};
     }
-    node_.cpus |= *cpus;
     // The tool prints no more than so many characters, which cuts the lists of machines that number their CPUs round-robin over the
     // packages: six CPUs, none beside another. To bind to these six alone would be wrong.
     bool apart = cpus->count() == 6;
@@ -298,6 +305,7 @@ void NvidiaSmiParser::read_cpus(const Line& line, std::size_t gpu, const Cell& c
     } else {
         node_.gpus[gpu].place.local_cpus = *cpus;
     }
+    return *cpus;
 }
 
 // "NIC0: mlx5_10"
@@ -371,10 +379,7 @@ std::optional<NodeTopology> NvidiaSmiParser::parse() {
     place_nics();
     warn();
     node_.origin = "nvidia-smi topo " + file_;
-    std::map<int, CpuSet> numa_nodes;
-    for (const Gpu& gpu : node_.gpus)
-        if (gpu.place.numa) numa_nodes[*gpu.place.numa] |= gpu.place.local_cpus;
-    for (const auto& [number, cpus] : numa_nodes) node_.numa_nodes.push_back({number, cpus, 0});
+    for (const auto& [number, cpus] : numa_nodes_) node_.numa_nodes.push_back({number, cpus, 0});
     for (int cpu : node_.cpus.members()) node_.pus.push_back({.cpu = cpu, .core = static_cast<int>(node_.pus.size())});  // cores are not told
     locate_pus(node_);
     return std::move(node_);

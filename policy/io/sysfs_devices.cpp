@@ -9,8 +9,13 @@
 #include <vector>
 
 #include "policy/base/text.h"
+<<<<<<< HEAD
 #include "policy/io/link_states.h"
 #include "policy/io/text_file.h"
+=======
+#include "policy/io/sysfs_files.h"
+#include "policy/io/sysfs_gpus.h"
+>>>>>>> nodes
 
 namespace paced::io {
 
@@ -18,21 +23,6 @@ namespace {
 
 using namespace paced::topology;
 using std::filesystem::path;
-
-// One line of sysfs, without its newline; empty where there is none.
-std::string read_value(const path& file) {
-    const auto text = read_text_file(file.string(), 1 << 16);
-    return text ? std::string(trim(*text)) : std::string();
-}
-
-std::vector<std::string> entries(const path& folder) {
-    std::vector<std::string> names;
-    std::error_code error;
-    for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error))
-        names.push_back(each->path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
-}
 
 // "400 Gb/sec (4X NDR)", "2.5 Gb/sec (1X SDR)"
 std::uint32_t parse_rate_mbps(std::string_view text) {
@@ -48,6 +38,7 @@ void add_rdma_ports(Nic& nic, const path& device) {
     const auto rdma_names = entries(device / "infiniband");
     if (rdma_names.empty()) return;
     nic.name = rdma_names.front();
+    nic.more_names.assign(rdma_names.begin() + 1, rdma_names.end());
     nic.ports.clear();
     std::optional<bool> infiniband;
     for (const std::string& rdma_name : rdma_names) {
@@ -86,22 +77,11 @@ void add_netdevs(Nic& nic, const path& root, const path& device) {
     for (const NicPort& each : interfaces) nic.rate_mbps = std::max(nic.rate_mbps, each.rate_mbps);
 }
 
-// The driver's name for the GPU: "Model: 		 NVIDIA H200" in proc, or one line in sysfs.
-std::string driver_name(const path& root, const PciAddress& address) {
-    const auto text = read_text_file((root / "proc/driver/nvidia/gpus" / to_string(address) / "information").string(), 1 << 16);
-    if (text)
-        for (std::string_view line : split(*text, '\n'))
-            if (line.starts_with("Model:")) return std::string(trim(line.substr(6)));
-    return read_value(root / "sys/bus/pci/devices" / to_string(address) / "product_name");
-}
-
 }  // namespace
 
 void add_sysfs_facts(NodeTopology& node, const std::string& root) {
     const path devices = path(root) / "sys/bus/pci/devices";
-    for (Gpu& gpu : node.gpus)
-        if (gpu.place.pci)
-            if (std::string name = driver_name(root, *gpu.place.pci); !name.empty()) gpu.name = std::move(name);
+    add_gpu_facts(node, root);
     for (Nic& nic : node.nics) {
         if (!nic.place.pci) continue;
         const path device = devices / to_string(*nic.place.pci);

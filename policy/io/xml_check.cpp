@@ -12,7 +12,8 @@ namespace {
 std::optional<std::string> read_version(const XmlReader& reader, Diagnostics& diagnostics) {
     const XmlReader::Element& first = reader.element();
     if (first.name != "topology") {
-        diagnostics.error(reader.here(), "not an hwloc XML: its first element is <" + std::string(first.name) + ">, not <topology>");
+        diagnostics.error(reader.here(), "not an hwloc XML: its first element is <" + std::string(first.name) + ">, not <topology>")
+            .hints.push_back("hwloc's XML begins with <topology>, NCCL's with <system>");
         return std::nullopt;
     }
     std::string version = xml_attribute(first, "version").value_or("1");

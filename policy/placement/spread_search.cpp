@@ -52,20 +52,30 @@ struct Logarithms {
 
 enum class Kind { together, power_residues, sidelnikov, irregular };
 
+struct Sequence {
+    Kind kind = Kind::together;
+    std::size_t parts = 1;      // r, of those by logarithms
+    bool odd_one_first = true;  // where the position without a logarithm goes
+    std::uint64_t seed = 0;     // of irregular ones
+};
+
 // A number for each position; positions with low ones go to the first group, and so on.
-std::vector<std::uint64_t> keys(Kind kind, std::size_t n, std::size_t parts, std::uint64_t seed) {
+std::vector<std::uint64_t> keys(const Sequence& sequence, std::size_t n) {
     std::vector<std::uint64_t> key(n);
-    if (kind == Kind::together) {
+    if (sequence.kind == Kind::together) {
         std::iota(key.begin(), key.end(), std::uint64_t{0});
-    } else if (kind == Kind::irregular) {
-        FixedRandom random(seed);
+    } else if (sequence.kind == Kind::irregular) {
+        FixedRandom random(sequence.seed);
         for (auto& each : key) each = random.next();
     } else {
-        std::size_t prime = std::max<std::size_t>(kind == Kind::sidelnikov ? n + 1 : n, 3);
+        const bool residues = sequence.kind == Kind::power_residues;
+        std::size_t prime = std::max<std::size_t>(residues ? n : n + 1, 3);
         while (!is_prime(prime)) ++prime;
         const Logarithms logarithms(prime);
-        for (std::size_t x = 0; x < n; ++x)
-            key[x] = (kind == Kind::power_residues ? logarithms.index[x] : logarithms.index[(logarithms.power[x] + 1) % prime]) % parts;
+        for (std::size_t x = 0; x < n; ++x) {
+            const std::size_t index = logarithms.index[residues ? x : (logarithms.power[x] + 1) % prime];
+            key[x] = index < prime - 1 ? 1 + index % sequence.parts : sequence.odd_one_first ? 0 : sequence.parts + 1;
+        }
     }
     return key;
 }
@@ -74,7 +84,7 @@ std::vector<std::uint64_t> keys(Kind kind, std::size_t n, std::size_t parts, std
 class Spreading {
 public:
     Spreading(const GroupLevel& level, const std::vector<Group>& above_of, const std::vector<Group>& above, long long budget)
-        : level_(level), n_(above.size()), budget_(budget), parts_(parts(level)), positions_(level.size.size()) {
+        : level_(level), n_(above.size()), budget_(budget), positions_(level.size.size()) {
         std::size_t parents = 0;
         for (Group each : above) parents = std::max<std::size_t>(parents, each + 1);
         places_.resize(parents);
@@ -84,14 +94,17 @@ public:
     }
 
     std::vector<Group> run() {
-        std::vector<Group> best = deal(Kind::together, 0);
+        std::vector<Group> best = deal({});
         const auto least = static_cast<long long>(least_load());
         long long best_load = load(best);
         if (best_load <= least) return best;
-        const std::pair<Kind, std::uint64_t> kinds[] = {
-            {Kind::power_residues, 0}, {Kind::sidelnikov, 0}, {Kind::irregular, 1}, {Kind::irregular, 2}, {Kind::irregular, 3}};
-        for (const auto& [kind, seed] : kinds) {
-            auto dealt = deal(kind, seed);
+        std::vector<Sequence> sequences;
+        for (Kind kind : {Kind::power_residues, Kind::sidelnikov})
+            for (std::size_t parts : {level_.size.size(), equal_parts(level_)})
+                for (bool odd_one_first : {true, false}) sequences.push_back({kind, parts, odd_one_first, 0});
+        for (std::uint64_t seed : {1, 2, 3}) sequences.push_back({Kind::irregular, 1, true, seed});
+        for (const Sequence& sequence : sequences) {
+            auto dealt = deal(sequence);
             const long long its_load = load(dealt);
             if (its_load >= best_load) continue;
             best_load = its_load;
@@ -102,7 +115,8 @@ public:
     }
 
 private:
-    static std::size_t parts(const GroupLevel& level) {
+    // Of which each group takes a whole number.
+    static std::size_t equal_parts(const GroupLevel& level) {
         std::size_t divisor = 0, sum = 0;
         for (std::size_t m : level.size) {
             divisor = std::gcd(divisor, m);
@@ -119,8 +133,8 @@ private:
         return worst_shift_load(own, at);
     }
 
-    std::vector<Group> deal(Kind kind, std::uint64_t seed) const {
-        const auto key = keys(kind, n_, parts_, seed);
+    std::vector<Group> deal(const Sequence& sequence) const {
+        const auto key = keys(sequence, n_);
         std::vector<Group> at(n_);
         for (std::size_t parent = 0; parent < places_.size(); ++parent) {
             auto places = places_[parent];
@@ -214,7 +228,6 @@ private:
     const GroupLevel& level_;
     std::size_t n_;
     long long budget_;
-    std::size_t parts_;
     std::vector<std::vector<std::uint32_t>> places_;     // positions of each group above
     std::vector<std::vector<Group>> children_;           // groups below each group above
     std::vector<std::vector<std::uint32_t>> positions_;  // of each group

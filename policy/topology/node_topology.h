@@ -93,10 +93,10 @@ struct Nic {
 struct NodeTopology {
     std::string origin;   // what it was read from: "this machine", "hwloc XML 2.0 node.xml"
     std::string machine;  // the maker's name of the machine; may be empty
-    CpuSet cpus;          // all that are online, also those that this process may not use
+    CpuSet cpus;          // all that are online, also those that this process may not use; as far as the input tells
     std::vector<Pu> pus;
     std::vector<NumaNode> numa_nodes;
-    std::vector<Package> packages;
+    std::vector<Package> packages;  // empty: the input tells CPUs near devices only, there may be others; and no cores, each PU is one
     std::vector<Gpu> gpus;
     std::vector<Nic> nics;
     // What the input states of each GPU (outer) and NIC (inner) where it tells relations instead of paths (nvidia-smi). nullopt: not

@@ -59,11 +59,12 @@ std::string nic_text(const Nic& nic) {
 // GPU -> "PKG 0000:33:00.0(hsi0/mlx5_0)", candidates separated by commas
 std::map<std::string, std::string> nearest_of(const NodeTopology& node) {
     std::map<std::string, std::string> answers;
-    for (const auto& row : placement::bind_tasks(node).tasks) {
-        if (!row.relation || class_of(node.nic(row.candidates.front()).kind) != NicClass::fabric) continue;
+    const auto binding = placement::bind_tasks(node);
+    for (const auto& task : binding.tasks) {
+        if (!task.relation || class_of(node.nic(task.candidates.front()).kind) != NicClass::fabric) continue;
         std::vector<std::string> nics;
-        for (NicIndex nic : row.candidates) nics.push_back(nic_text(node.nic(nic)));
-        answers[to_string(*node.gpu(row.gpu).place.pci)] = std::string(to_string(*row.relation)) + ' ' + join(nics, ",");
+        for (NicIndex nic : task.candidates) nics.push_back(nic_text(node.nic(nic)));
+        answers[to_string(*node.gpu(task.gpu).place.pci)] = std::string(to_string(*task.relation)) + ' ' + join(nics, ",");
     }
     return answers;
 }
@@ -114,6 +115,11 @@ TEST_P(RecordedNode, MeetsTheTable) {
     EXPECT_EQ(nic_kinds(*node), sorted_kinds(cells.at(nics_column)));
     if (!node->gpus.empty()) {
         EXPECT_EQ(nearest_of(*node), expected_nearest(cells.at(nearest_column)));
+    }
+
+    for (const Gpu& gpu : node->gpus) {
+        EXPECT_EQ(gpu.partitions, name.find("-TPX-") != std::string::npos ? 3 : 1);
+        EXPECT_EQ(gpu.partition_uuids.size(), gpu.partitions > 1 ? 3u : 0u);
     }
 
     // What the plugin gets of it is the same.

@@ -29,14 +29,14 @@ std::string nic_text(const Nic& nic) {
 // GPU -> "CPU 0000:60:00.0(enp96s0f0),-(veth608058c)"
 std::map<std::string, std::string> nearest_of(const NodeTopology& node) {
     std::map<std::string, std::string> answers;
-    for (const auto& row : placement::bind_tasks(node).tasks) {
-        if (!row.relation) continue;
+    for (const auto& task : placement::bind_tasks(node).tasks) {
+        if (!task.relation) continue;
         std::vector<std::string> nics;
-        for (NicIndex nic : row.candidates) nics.push_back(nic_text(node.nic(nic)));
+        for (NicIndex nic : task.candidates) nics.push_back(nic_text(node.nic(nic)));
         std::sort(nics.begin(), nics.end());
         // the table's word for one host bridge
-        const std::string relation = *row.relation == Relation::phb ? "CPU" : std::string(to_string(*row.relation));
-        answers[to_string(*node.gpu(row.gpu).place.pci)] = relation + ' ' + join(nics, ",");
+        const std::string relation = *task.relation == Relation::phb ? "CPU" : std::string(to_string(*task.relation));
+        answers[to_string(*node.gpu(task.gpu).place.pci)] = relation + ' ' + join(nics, ",");
     }
     return answers;
 }

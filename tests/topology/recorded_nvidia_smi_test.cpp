@@ -22,11 +22,11 @@ enum { file_column, machine_column, gpus_column, nics_column, state_column, near
 // GPU -> "PXB=NIC2/NIC3"
 std::map<std::string, std::string> nearest_of(const NodeTopology& node) {
     std::map<std::string, std::string> answers;
-    for (const auto& row : placement::bind_tasks(node).tasks) {
-        if (!row.relation) continue;
+    for (const auto& task : placement::bind_tasks(node).tasks) {
+        if (!task.relation) continue;
         std::vector<std::string> nics;
-        for (NicIndex nic : row.candidates) nics.push_back(node.nic(nic).alias);
-        answers[node.gpu(row.gpu).name] = std::string(to_string(*row.relation)) + '=' + join(nics, "/");
+        for (NicIndex nic : task.candidates) nics.push_back(node.nic(nic).alias);
+        answers[node.gpu(task.gpu).name] = std::string(to_string(*task.relation)) + '=' + join(nics, "/");
     }
     return answers;
 }

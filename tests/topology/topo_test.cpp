@@ -26,48 +26,60 @@ topology::NodeTopology read_node(const path& file) {
     auto node = io::read_node_file(file.string(), diagnostics);
     EXPECT_TRUE(node) << format(diagnostics);
     if (!node) return {};
-    node->origin = "hwloc XML 2.0 " + file.filename().string();  // wherever the repository lies
+    const auto folder = node->origin.find(file.parent_path().string());
+    if (folder != std::string::npos) node->origin.erase(folder, file.parent_path().string().size() + 1);  // wherever the repository lies
     return *node;
 }
 
-std::vector<path> xml_files(const path& folder) {
+// Machines are .xml (hwloc, NCCL) and .topo (nvidia-smi: .txt is ours, but not in others' folder).
+std::vector<path> machine_files(const path& folder, const std::string& text_extension = ".topo") {
     std::vector<path> files;
     for (const auto& each : std::filesystem::recursive_directory_iterator(folder))
-        if (each.path().extension() == ".xml") files.push_back(each.path());
+        if (each.path().extension() == ".xml" || each.path().extension() == text_extension) files.push_back(each.path());
     std::sort(files.begin(), files.end());
     return files;
 }
 
 TEST(Topo, GoldenTexts) {
-    const auto files = xml_files(test::data("topology"));
-    EXPECT_GE(files.size(), 3u);
+    const auto files = machine_files(test::data("topology"));
+    EXPECT_GE(files.size(), 7u);
     for (const path& file : files) test::expect_golden(topo_text(read_node(file), true), path(file).replace_extension(".txt"));
 }
 
 TEST(Topo, GoldenJson) {
-    const path file = test::data("topology/fake-uneven.xml");
-    test::expect_golden(topo_json(read_node(file)), path(file).replace_extension(".json"));
+    for (const char* name : {"topology/fake-uneven.xml", "topology/nvidia-smi/fake-4gpu-3nic.topo"}) {
+        const path file = test::data(name);
+        test::expect_golden(topo_json(read_node(file)), path(file).replace_extension(".json"));
+    }
 }
 
 TEST(Topo, EveryGoldenFileBelongsToAMachine) {
-    for (const auto& each : std::filesystem::directory_iterator(test::data("topology")))
-        EXPECT_TRUE(std::filesystem::exists(path(each.path()).replace_extension(".xml"))) << each.path();
+    for (const auto& each : std::filesystem::recursive_directory_iterator(test::data("topology"))) {
+        const path file = each.path();
+        if (each.is_directory() || file.extension() == ".xml" || file.extension() == ".topo") continue;
+        EXPECT_TRUE(std::filesystem::exists(path(file).replace_extension(".xml")) || std::filesystem::exists(path(file).replace_extension(".topo")))
+            << file;
+    }
 }
 
-TEST(Topo, FitsATerminal) {
-    const auto folder = test::others_data("hwloc");
-    if (!folder) GTEST_SKIP() << "hwloc is not there";
-    for (const path& file : xml_files(*folder)) {
+class OthersMachines : public testing::TestWithParam<const char*> {};
+
+TEST_P(OthersMachines, FitATerminal) {
+    const auto folder = test::others_data(GetParam());
+    if (!folder) GTEST_SKIP() << GetParam() << " is not there";
+    for (const path& file : machine_files(*folder, ".txt")) {
         if (file.string().find("needs-hwloc3") != std::string::npos) continue;
         const std::string text = topo_text(read_node(file), true);
         for (auto line : split(text, '\n')) EXPECT_LE(columns_of(line), line_width) << file << ": " << line;
     }
 }
 
+INSTANTIATE_TEST_SUITE_P(Topo, OthersMachines, testing::Values("hwloc", "nccl-topo", "nvidia-smi-topo"));
+
 TEST(Topo, ANodeOfWhichNothingIsKnown) {
     EXPECT_EQ(
         topo_text({}, true),
-        "node, from \n0 packages, 0 NUMA nodes, 0 cores, 0 CPUs, 0 GPUs, 0 NICs\n\n\nThis node has no GPUs.\n\nThis node has no NICs.\n");
+        "node, from \n0 GPUs, 0 NICs\n\n\nThis node has no GPUs.\n\nThis node has no NICs.\n");
 }
 
 TEST(TextTable, LeavesOutEmptyColumnsAndShortensTheWidest) {

@@ -13,7 +13,7 @@
 namespace paced::io {
 namespace {
 
-constexpr char known[] = "    hint: a node is read from hwloc XML (`lstopo node.xml`) or from a snapshot (`paced-fabric-probe`)\n";
+constexpr char known[] = "    hint: read are hwloc XML (`lstopo node.xml`), NCCL XML, `nvidia-smi topo -m` and our snapshots\n";
 
 TEST(NodeFile, FormatsAreToldByContent) {
     const struct {
@@ -38,10 +38,13 @@ TEST(NodeFile, SaysWhatIsWrongAndWhere) {
     } cases[] = {
         {"", ": error: the file is empty\n" + std::string(known)},
         {"hello\n", ": error: not a format that describes a node\n" + std::string(known)},
-        {"<system version=\"1\">\n</system>\n", ": error: an NCCL topology XML, which is not read yet\n" + std::string(known)},
-        {"     GPU0 GPU1 CPU Affinity\n", ": error: output of `nvidia-smi topo -m`, which is not read yet\n" + std::string(known)},
+        {"<system version=\"1\">\n<cpu></system>\n", ":2:6: error: </system> closes nothing\n    hint: <cpu> of line 2 is still open\n"},
+        {"     GPU0 GPU1 CPU Affinity\n",
+         ":1: error: the head line of a matrix, but no row\n"
+         "    hint: the whole output of `nvidia-smi topo -m` is needed, from its head line (GPU0 GPU1 ...) on\n"},
         {"{\"schema\": \"x\"}", ": error: not a usable snapshot: of schema \"x\", not \"paced-fabric-node/1\"\n" + std::string(known)},
-        {"<html><body/></html>\n", ":1:1: error: not an hwloc XML: its first element is <html>, not <topology>\n"},
+        {"<html><body/></html>\n", ":1:1: error: not an hwloc XML: its first element is <html>, not <topology>\n"
+                                  "    hint: hwloc's XML begins with <topology>, NCCL's with <system>\n"},
         {"<?xml version=\"1.0\"?>\n  <topology version=\"3.0\">\n</topology>\n",
          ":2:3: error: hwloc XML of version 3.0: hwloc 2 reads versions 1 and 2 only\n"
          "    hint: on the machine that wrote it, `lstopo --export-xml-flags v2 FILE.xml` writes version 2\n"},

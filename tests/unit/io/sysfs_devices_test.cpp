@@ -119,19 +119,92 @@ TEST_F(Sysfs, NothingThereLeavesAllUnknown) {
     EXPECT_EQ(nic.rate_mbps, 0u);
 }
 
-TEST_F(Sysfs, GpuNamesFromTheirDrivers) {
-    root_.write("proc/driver/nvidia/gpus/0000:06:00.0/information", "Model: \t\t NVIDIA H200\nIRQ:   \t\t 42\n");
-    device("0000:07:00.0", "product_name", "AMD Instinct MI300X OAM\n");
+TEST_F(Sysfs, TwoRdmaDevicesOfOneCard) {
+    port("0000:15:00.0", "mlx5_0", 1, "4: ACTIVE", "200 Gb/sec (4X HDR)", "InfiniBand");
+    port("0000:15:00.0", "mlx5_1", 1, "1: DOWN", "10 Gb/sec", "InfiniBand");
+    const Nic nic = read("0000:15:00.0", NicKind::infiniband);
+    EXPECT_EQ(nic.name, "mlx5_0");
+    EXPECT_EQ(nic.more_names, std::vector<std::string>{"mlx5_1"});
+    EXPECT_EQ(nic.ports.size(), 2u);
+}
+
+TEST_F(Sysfs, Gpus) {
+    const auto information = [&](const std::string& pci, const std::string& text) {
+        root_.write("proc/driver/nvidia/gpus/" + pci + "/information", text);
+    };
+    const std::string uuid = "GPU-9221d5d1-0000-1111-2222-333344445555";
+    information("0000:06:00.0", "Model: \t\t NVIDIA H200\nIRQ:   \t\t 42\nGPU UUID: \t " + uuid + "\nDevice Minor: \t 3\n");
+    information("0000:07:00.0", "Model: \t\t NVIDIA H200\nGPU UUID: \t GPU-" + std::string(36, '?') + "\nDevice Minor: \t x\n");
+    for (const char* instance : {"gi1/ci0", "gi2/ci0", "gi2/ci1"})
+        root_.write("proc/driver/nvidia/capabilities/gpu3/mig/" + std::string(instance) + "/access", "DeviceFileMinor: 1\n");
+    root_.write("proc/driver/nvidia/capabilities/gpu3/mig/config", "DeviceFileMinor: 1\n");
+    device("0000:17:00.0", "product_name", "AMD Instinct MI300X OAM\n");
+    device("0000:17:00.0", "unique_id", "5f3e0a\n");
     NodeTopology node;
-    for (const char* pci : {"06:00.0", "07:00.0", "08:00.0"}) {
+    for (const char* pci : {"06:00.0", "07:00.0", "08:00.0", "17:00.0"}) {
         Gpu& gpu = node.gpus.emplace_back();
         gpu.place.pci = parse_pci_address(pci);
         gpu.name = "from hwloc";
+        gpu.vendor = std::string(pci) == "17:00.0" ? "AMD" : "NVIDIA";
     }
     add_sysfs_facts(node, root_.path().string());
     EXPECT_EQ(node.gpus[0].name, "NVIDIA H200");
-    EXPECT_EQ(node.gpus[1].name, "AMD Instinct MI300X OAM");
+    EXPECT_EQ(node.gpus[0].uuid, uuid);
+    EXPECT_EQ(node.gpus[0].partitions, 3);
+    EXPECT_TRUE(node.gpus[0].partition_uuids.empty());
+    EXPECT_EQ(node.gpus[1].name, "NVIDIA H200");
+    EXPECT_EQ(node.gpus[1].uuid, "");  // not initialised
+    EXPECT_EQ(node.gpus[1].partitions, 1);
     EXPECT_EQ(node.gpus[2].name, "from hwloc");
+    EXPECT_EQ(node.gpus[3].name, "AMD Instinct MI300X OAM");
+    EXPECT_EQ(node.gpus[3].uuid, "GPU-00000000005f3e0a");
+    EXPECT_EQ(node.gpus[3].partitions, 1);
+}
+
+// From the name of the mode where there is no KFD; in CPX it depends on the chip.
+TEST_F(Sysfs, PartsOfAmdGpus) {
+    const struct {
+        const char *mode, *device;
+        int parts;
+    } cases[] = {{"SPX", "0x74a1", 1}, {"DPX", "0x74a1", 2}, {"TPX", "0x74a0", 3}, {"QPX", "0x74a1", 4},
+                 {"CPX", "0x74a1", 8}, {"CPX", "0x74a0", 6}, {"CPX", "0x74a2", 4}, {"", "0x740f", 1},
+                 {"UNKNOWN", "0x74a1", 1}};
+    for (const auto& each : cases) {
+        device("0001:02:00.0", "current_compute_partition", std::string(each.mode) + '\n');
+        device("0001:02:00.0", "device", std::string(each.device) + '\n');
+        NodeTopology node;
+        Gpu& gpu = node.gpus.emplace_back();
+        gpu.place.pci = parse_pci_address("0001:02:00.0");
+        gpu.vendor = "AMD";
+        add_sysfs_facts(node, root_.path().string());
+        EXPECT_EQ(gpu.partitions, each.parts) << each.mode << ' ' << each.device;
+    }
+}
+
+TEST_F(Sysfs, KfdTellsThePartsOfAmdGpus) {
+    const auto kfd = [&](int number, const std::string& text) {
+        root_.write("sys/class/kfd/kfd/topology/nodes/" + std::to_string(number) + "/properties", text);
+    };
+    kfd(0, "cpu_cores_count 24\nsimd_count 0\nlocation_id 512\ndomain 1\n");
+    kfd(9, "simd_count 304\nlocation_id 512\ndomain 1\nunique_id 10\n");  // 02:00.0
+    kfd(10, "simd_count 304\nlocation_id 268435968\ndomain 1\nunique_id 11\n");  // its second part
+    kfd(11, "simd_count 912\nlocation_id 512\ndomain 0\nunique_id 18446744073709551615\n");
+    device("0001:02:00.0", "current_compute_partition", "CPX\n");  // KFD knows better
+    NodeTopology node;
+    for (const char* pci : {"0000:02:00.0", "0001:02:00.0", "0001:03:00.0"}) {
+        Gpu& gpu = node.gpus.emplace_back();
+        gpu.place.pci = parse_pci_address(pci);
+        gpu.vendor = "AMD";
+    }
+    add_sysfs_facts(node, root_.path().string());
+    EXPECT_EQ(node.gpus[0].partitions, 1);
+    EXPECT_EQ(node.gpus[0].uuid, "GPU-ffffffffffffffff");
+    EXPECT_TRUE(node.gpus[0].partition_uuids.empty());
+    EXPECT_EQ(node.gpus[1].partitions, 2);
+    EXPECT_EQ(node.gpus[1].uuid, "GPU-000000000000000a");
+    EXPECT_EQ(node.gpus[1].partition_uuids, (std::vector<std::string>{"GPU-000000000000000a", "GPU-000000000000000b"}));
+    EXPECT_EQ(node.gpus[2].partitions, 1);
+    EXPECT_EQ(node.gpus[2].uuid, "");
 }
 
 }  // namespace

@@ -67,5 +67,19 @@ TEST(DeviceKinds, NicsByVendorClassAndWhatTheKernelSaw) {
     for (const auto& each : cases) EXPECT_EQ(nic_kind(each.numbers, each.hints), each.kind) << each.what;
 }
 
+TEST(NicKind, ByName) {
+    const struct {
+        const char* name;
+        std::optional<NicKind> kind;
+    } cases[] = {
+        {"mlx5_0", NicKind::rdma},        {"mlx5_bond_0", NicKind::roce},     {"mlx4_1", NicKind::rdma},   {"ibp12s0", NicKind::infiniband},
+        {"ib0", NicKind::infiniband},     {"qib0", NicKind::infiniband},      {"hfi1_0", NicKind::omni_path}, {"cxi2", NicKind::slingshot},
+        {"hsn0", NicKind::slingshot},     {"rdmap79s0", NicKind::efa},        {"rocep12s0f1", NicKind::roce}, {"bnxt_re0", NicKind::roce},
+        {"irdma1", NicKind::roce},        {"eth0", std::nullopt},             {"enp96s0f0", std::nullopt}, {"NIC3", std::nullopt},
+        {"bond0", std::nullopt},          {"", std::nullopt},
+    };
+    for (const auto& each : cases) EXPECT_EQ(kind_of_name(each.name), each.kind) << each.name;
+}
+
 }  // namespace
 }  // namespace paced::topology
