@@ -71,7 +71,7 @@ void add_order_run(Block& block, const PlanSummary& plan) {
     const std::string steps = plan.order_run.crossings ? "a ring over the ranks changed leaves " + count_of(*plan.order_run.crossings, "time") : "";
     std::string text;
     if (plan.order.applied) {
-        text = "for " + plan.order.pattern + ", " + (plan.order_run.as_asked.value_or(false) ? "ran as asked for" : "not seen to run as asked for");
+        text = "for " + plan.order.pattern + ", " + (!plan.order_run.as_asked ? "not known how it ran" : *plan.order_run.as_asked ? "ran as asked for" : "did not run as asked for");
         if (!steps.empty()) text += ": " + steps;
         if (!plan.order.levels.empty() && plan.order.pattern == "ring") text += ", " + std::to_string(plan.order.levels.back().submitted) + " in the submitted order";
     } else {
