@@ -52,6 +52,7 @@ void read_torchrun(const Environment& environment, Launch& launch) {
     launch.launcher = Launcher::torchrun;
     launch.rank = number(environment, {"RANK"}, 0);
     launch.local_rank = number(environment, {"LOCAL_RANK"}, 0);
+    launch.local_tasks = number(environment, {"LOCAL_WORLD_SIZE"}, 0);
     launch.node_count = number(environment, {"GROUP_WORLD_SIZE"}, nodes_for(number(environment, {"WORLD_SIZE"}, 1), number(environment, {"LOCAL_WORLD_SIZE"}, 1)));
     launch.leader_host = environment.get_or("MASTER_ADDR", "");
     launch.tasks = number(environment, {"WORLD_SIZE"}, 1);
@@ -67,6 +68,7 @@ void read_open_mpi(const Environment& environment, Launch& launch) {
     launch.local_rank = number(environment, {"OMPI_COMM_WORLD_LOCAL_RANK"}, 0);
     const int size = launch.tasks = number(environment, {"OMPI_COMM_WORLD_SIZE"}, 1);
     const int local_size = number(environment, {"OMPI_COMM_WORLD_LOCAL_SIZE"}, size);
+    launch.local_tasks = number(environment, {"OMPI_COMM_WORLD_LOCAL_SIZE"}, 0);
     // the variable counts the allocation, also nodes without a rank
     if (size > local_size && size > 1) launch.node_count = std::clamp(number(environment, {"OMPI_MCA_orte_num_nodes"}, nodes_for(size, local_size)), 2, size);
     if (const auto host = environment.get("PMIX_HOSTNAME"); host && !host->empty()) launch.node = *host;
@@ -81,6 +83,7 @@ void read_hydra(const Environment& environment, const Surroundings& surroundings
     launch.launcher = Launcher::hydra;
     launch.rank = number(environment, {"PMI_RANK"}, 0);
     launch.local_rank = number(environment, {"MPI_LOCALRANKID"}, 0);
+    launch.local_tasks = number(environment, {"MPI_LOCALNRANKS"}, 0);
     const int size = launch.tasks = number(environment, {"PMI_SIZE"}, 1);
     launch.node_count = nodes_for(size, number(environment, {"MPI_LOCALNRANKS"}, size));
     const std::string job = environment.get_or("PMI_JOBID", "");
@@ -98,6 +101,9 @@ void read_slurm(const Environment& environment, Launch& launch) {
     launch.launcher = Launcher::slurm;
     launch.rank = number(environment, {"SLURM_PROCID"}, 0);
     launch.local_rank = number(environment, {"SLURM_LOCALID"}, 0);
+    // "2(x4)"; where nodes differ, which of them this is does not matter enough
+    const std::string tasks = environment.get_or("SLURM_STEP_TASKS_PER_NODE", "");
+    if (tasks.find(',') == std::string::npos) launch.local_tasks = static_cast<int>(parse_integer(tasks.substr(0, tasks.find('('))).value_or(0));
     launch.node_count = std::max(1, number(environment, {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}, 1));
     launch.tasks = number(environment, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}, 1);
     launch.node = environment.get_or("SLURMD_NODENAME", launch.node);

@@ -16,6 +16,7 @@ struct Launch {
     Launcher launcher = Launcher::alone;
     int rank = 0;
     int local_rank = 0;
+    int local_tasks = 0;  // ranks on this node; 0: not known
     int node_count = 1;
     int tasks = 1;
     std::string node;         // this node's name

@@ -5,10 +5,12 @@
 
 #include <unistd.h>
 
+#include "launcher/bind_rank.h"
 #include "launcher/run_plan.h"
 #include "plugin/step/leader.h"
 #include "plugin/step/preload.h"
 #include "plugin/step/report_file.h"
+#include "plugin/step_environment.h"
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
 #include "policy/report/job_plan.h"
@@ -117,6 +119,13 @@ Preparation prepare_step(const Launch& launch, const config::Effective& effectiv
     made.set = variables(setup, effective);
     made.set.emplace_back("LD_PRELOAD", step::prepend_preload(*library, environment.get_or("LD_PRELOAD", "")));
     made.unset.push_back("SLURM_PACED_FABRIC_KEY");  // it is in the key file now
+    // The order was for the mpirun that started this rank, not for one that the program starts.
+    if (const auto order = environment.get(step::order)) {
+        made.unset.emplace_back(step::order);
+        if (!order->starts_with("kept: ")) made.unset.insert(made.unset.end(), {step::rank_binding, "OMPI_MCA_rmaps", "OMPI_MCA_orte_default_hostfile",
+                                                                                   "OMPI_MCA_hwloc_base_binding_policy"});
+    }
+    bind_rank(launch, effective, programs.probe, environment, made);
     return made;
 }
 

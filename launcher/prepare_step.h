@@ -10,6 +10,7 @@
 #include "launcher/launch.h"
 #include "plugin/step/step_setup.h"
 #include "policy/config/effective.h"
+#include "policy/topology/cpu_set.h"
 
 namespace paced::launcher {
 
@@ -26,6 +27,7 @@ Programs find_programs();
 struct Preparation {
     step::Variables set;
     std::vector<std::string> unset;
+    topology::CpuSet cpus;              // to run on, of those that it may use; empty: as they are
     std::vector<std::string> log;       // one line each; the first rank of the node says them
     std::optional<std::string> reason;  // why the command runs without us; nothing is set then
 };

@@ -13,8 +13,10 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "launcher/bind_rank.h"
 #include "launcher/commands.h"
 #include "launcher/flags.h"
+#include "launcher/hand_over.h"
 #include "launcher/launch.h"
 #include "launcher/prepare_step.h"
 #include "plugin/step/job_facts.h"
@@ -114,6 +116,7 @@ bool refuses(const Diagnostics& found, Diagnostics& wrong_flags, std::vector<std
 }
 
 void apply(const Preparation& made) {
+    narrow_to(made.cpus);
     for (const auto& [name, value] : made.set) setenv(name.c_str(), value.c_str(), 1);
     for (const std::string& name : made.unset) unsetenv(name.c_str());
 }
@@ -125,6 +128,29 @@ bool prepared_already(const Environment& environment, const Launch& launch) {
     return stamp == launch.stamp || stamp.starts_with("slurm:");
 }
 
+// Our own flags once more, for the ranks.
+Words flags_again(const RunOptions& options) {
+    Words words;
+    const auto add = [&](const config::SettingNames& setting, const config::FlagValue& flag) {
+        if (flag.present) words.push_back(std::string(setting.flag) + (flag.bare() ? "" : '=' + flag.text));
+    };
+    add(config::mode_setting, options.flags.mode);
+    add(config::order_setting, options.flags.order);
+    add(config::bind_setting, options.flags.bind);
+    add(config::window_setting, options.flags.window);
+    add(config::report_setting, options.flags.report);
+    if (!options.prepare.leader.empty()) words.push_back("--leader=" + options.prepare.leader);
+    if (options.config != io::default_policy_path) words.push_back("--config=" + options.config);
+    if (options.prepare.run_base != io::run_folder_base) words.push_back("--run-base=" + options.prepare.run_base);
+    return words;
+}
+
+std::string own_path() {
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    return length > 0 && length < static_cast<ssize_t>(sizeof path) ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
 int run(const RunOptions& options) {
     if (options.command.empty()) {
         std::cerr << "paced run: no command\n    hint: paced run [flags] -- CMD…\n";
@@ -132,7 +158,9 @@ int run(const RunOptions& options) {
     }
     const Environment environment = Environment::capture();
     const Launch launch = detect_launch(environment, look_around(environment));
-    if (prepared_already(environment, launch)) return become(options.command);
+    const bool prepared = prepared_already(environment, launch);
+    const OuterKind kind = outer_kind(options.command, real_path_of(options.command[0], environment.get_or("PATH", "")));
+    if (prepared && kind == OuterKind::program) return become(options.command);
 
     const auto policy = usable_policy(options.config);
     if (!policy) {
@@ -150,12 +178,28 @@ int run(const RunOptions& options) {
     }
     lines.insert(lines.end(), effective.notes.begin(), effective.notes.end());
 
+    HandOver handed = hand_over(kind, options.command, effective, environment, options.prepare.run_base);
+    lines.insert(lines.end(), handed.lines.begin(), handed.lines.end());
+    for (const auto& [name, value] : handed.set) setenv(name.c_str(), value.c_str(), 1);
+    if (prepared) {
+        say(launch, lines);
+        return become(handed.command);
+    }
+    // mpirun's ranks are other processes, most on other nodes: each is prepared where it starts.
+    if (kind == OuterKind::open_mpi && (effective.mode.value == config::Mode::observe || effective.mode.value == config::Mode::pace)) {
+        const Words ranks = with_ranks_prepared(handed.command, own_path(), flags_again(options));
+        if (ranks.size() > handed.command.size()) {
+            say(launch, lines);
+            return become(ranks);
+        }
+    }
+
     const Preparation made = prepare_step(launch, effective, find_programs(), environment, options.prepare);
     lines.insert(lines.end(), made.log.begin(), made.log.end());
     if (made.reason) lines.push_back("off: " + *made.reason);
     say(launch, lines);
     apply(made);
-    return become(options.command);
+    return become(handed.command);
 }
 
 }  // namespace

@@ -53,15 +53,23 @@ report::NodePlan gpu_rows(const NodeTopology& node) {
     return plan;
 }
 
+// Beside that by which libraries call it.
+std::vector<std::string> other_names(const Nic& nic) {
+    std::vector<std::string> names = nic.more_names;
+    if (!nic.alias.empty() && nic.alias != nic.name) names.insert(names.begin(), nic.alias);
+    return names;
+}
+
 std::string nic_table(const NodeTopology& node) {
-    TextTable text({{"NIC"}, {"PCI"}, {"class"}, {"kind"}, {"state"}, {"rate", true}, {"NUMA", true}, {"interfaces", false, true}});
+    TextTable text({{"NIC"}, {"PCI"}, {"class"}, {"kind"}, {"state"}, {"rate", true}, {"NUMA", true}, {"also", false, true}, {"interfaces", false, true}});
     std::vector<const Nic*> nics;
     for (const Nic& nic : node.nics) nics.push_back(&nic);
     std::stable_sort(nics.begin(), nics.end(), [](const Nic* a, const Nic* b) { return class_of(a->kind) < class_of(b->kind); });
     for (const Nic* nic : nics)
         text.add({nic->name.empty() ? "-" : nic->name, nic->place.pci ? to_string(*nic->place.pci) : "",
                   std::string(to_string(class_of(nic->kind))), std::string(to_string(nic->kind)), std::string(to_string(nic->state)),
-                  rate_text(nic->rate_mbps), nic->place.numa ? std::to_string(*nic->place.numa) : "", join(nic->netdevs, " ")});
+                  rate_text(nic->rate_mbps), nic->place.numa ? std::to_string(*nic->place.numa) : "", join(other_names(*nic), " "),
+                  join(nic->netdevs, " ")});
     return text.text();
 }
 

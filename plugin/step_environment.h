@@ -37,6 +37,10 @@ inline constexpr char session[] = "PACED_FABRIC_STEP_SESSION";
 // This node's name, and how many nodes the step has
 inline constexpr char node[] = "PACED_FABRIC_STEP_NODE";
 inline constexpr char node_count[] = "PACED_FABRIC_STEP_NODE_COUNT";
+// Where `paced run` started mpirun: the hosts in the order that it was handed, "n[1,3,2,4]", or "kept: " and why not
+inline constexpr char order[] = "PACED_FABRIC_STEP_ORDER";
+// How mpirun would have bound its ranks without that order, which takes its own binding away: core | numa; each rank does it
+inline constexpr char rank_binding[] = "PACED_FABRIC_STEP_RANK_BINDING";
 // Program that rank 0's node starts at the end to print the report ("PROGRAM finish"); set by `paced run` alone:
 // under Slurm the plugin does it in slurmstepd and no rank ever starts a process
 inline constexpr char reporter[] = "PACED_FABRIC_STEP_REPORTER";

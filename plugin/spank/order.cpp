@@ -252,8 +252,11 @@ void forget_in_task(spank_t spank) noexcept {
     std::snprintf(ordered, sizeof ordered, "%u ordered ", number_item(spank, S_JOB_ID, 0));
     std::string_view placed{text, strnlen(text, sizeof text)};
     if (cut_prefix(placed, ordered)) {
-        // srun set it because of our host file; an srun in this task would die of it.
-        spank_unsetenv(spank, "SLURM_DISTRIBUTION");
+        // srun says "arbitrary" because of our host file, and an srun in this task would die of it. What it says else:
+        const bool spread = number_item(spank, S_JOB_TOTAL_TASK_COUNT, 0) <= number_item(spank, S_JOB_NNODES, 0);
+        Name distribution;
+        if (job_variable(spank, "SLURM_DISTRIBUTION", distribution) && distribution.view() == "arbitrary")
+            spank_setenv(spank, "SLURM_DISTRIBUTION", spread ? "cyclic" : "block", 1);
         spank_unsetenv(spank, "SLURM_HOSTFILE");
     }
     spank_unsetenv(spank, placed_variable);

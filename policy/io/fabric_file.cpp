@@ -29,7 +29,9 @@ bool starts_with_key(std::string_view line, std::string_view key) {
     return same_key(line.substr(0, key.size()), key);
 }
 bool has_key(std::string_view line, std::string_view key) {
-    const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b)); };
+    const auto same = [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    };
     return std::search(line.begin(), line.end(), key.begin(), key.end(), same) != line.end();
 }
 bool is_digit(char c) {
@@ -47,11 +49,12 @@ bool is_host_and_guid(std::string_view line) {
 // "key:" or "key: value", where a word stands before the colon.
 bool is_yaml_key(std::string_view line) {
     const std::size_t colon = line.find(':');
-    return colon != std::string_view::npos && colon > 0 && (colon + 1 == line.size() || line[colon + 1] == ' ' || line[colon + 1] == '\t') &&
+    return colon != std::string_view::npos && colon > 0 &&
+           (colon + 1 == line.size() || line[colon + 1] == ' ' || line[colon + 1] == '\t') &&
            line.substr(0, colon).find_first_of(" \t=[") == std::string_view::npos;
 }
 
-// A model is a mapping at its top, topology.yaml a list. indentation: of the first line that holds anything.
+// A model is a mapping at its top, topology.yaml a list.
 FabricFormat recognise_yaml(std::string_view text) {
     TextLines lines(text);
     for (std::string_view line; lines.next(line);) {
@@ -68,12 +71,14 @@ FabricFormat recognise_line(std::string_view line, std::string_view text) {
     if (starts_with_key(line, "BlockName")) return has_key(line, " BlockIndex=") ? FabricFormat::scontrol : FabricFormat::topology_conf;
     if (starts_with_key(line, "AggregatedBlock=")) return FabricFormat::scontrol;
     if (line.starts_with("Switch: 0x") || line.starts_with("CA: ")) return FabricFormat::iblinkinfo;
-    for (std::string_view head : {"vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "Switch\t", "Switch ", "Ca\t", "Ca ", "Rt\t"})
+    for (std::string_view head :
+         {"vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "Switch\t", "Switch ", "Ca\t", "Ca ", "Rt\t"})
         if (line.starts_with(head)) return FabricFormat::ibnetdiscover;
     if (line.size() > 3 && (line.starts_with("CA ") || line.starts_with("SW ") || line.starts_with("RT ")))
         if (const auto rest = trim(line.substr(3)); !rest.empty() && is_digit(rest.front())) return FabricFormat::ibnetdiscover_ports;
     if (is_lingjun_head(line)) return FabricFormat::lingjun_csv;
-    if (line.front() == '[' && line.size() > 1 && is_digit(line[1]) && line.find("]") != std::string_view::npos && line.find('"') != std::string_view::npos)
+    if (line.front() == '[' && line.size() > 1 && is_digit(line[1]) && line.find("]") != std::string_view::npos &&
+        line.find('"') != std::string_view::npos)
         return FabricFormat::ibnetdiscover;
     if (line.front() == '[' || line.front() == '{') {
         // JSON is YAML too: a topology.yaml may be written so.
@@ -81,7 +86,8 @@ FabricFormat recognise_line(std::string_view line, std::string_view text) {
         return yaml ? FabricFormat::topology_yaml : FabricFormat::netq_json;
     }
     if (is_host_and_guid(line)) return FabricFormat::node_guids;
-    if (line.starts_with("---") || line.starts_with("%YAML") || line == "-" || line.starts_with("- ") || is_yaml_key(line)) return recognise_yaml(text);
+    if (line.starts_with("---") || line.starts_with("%YAML") || line == "-" || line.starts_with("- ") || is_yaml_key(line))
+        return recognise_yaml(text);
     // A key that is wrong, or a switch that lost its key, is for the reader of topology.conf to tell of.
     const bool conf = line.find('=') != std::string_view::npos || starts_with_key(line, "Include ");
     return conf ? FabricFormat::topology_conf : FabricFormat::unknown;
@@ -95,9 +101,11 @@ std::string_view without_mark(std::string_view text) {
 void refuse(FabricFormat format, const std::string& file, Diagnostics& diagnostics) {
     if (format == FabricFormat::node_guids) {
         diagnostics.error({file, 0, 0}, "a list of hosts and port GUIDs: it names no switch")
-            .hints.push_back("it goes with the topology that sharp_cmd writes; give a topology.conf made from both, or what ibnetdiscover prints");
+            .hints.push_back(
+                "it goes with the topology that sharp_cmd writes; give a topology.conf made from both, or what ibnetdiscover prints");
     } else if (format == FabricFormat::iblinkinfo) {
-        diagnostics.error({file, 0, 0}, "what iblinkinfo prints is not read").hints.push_back("give what ibnetdiscover prints on the same fabric");
+        diagnostics.error({file, 0, 0}, "what iblinkinfo prints is not read")
+            .hints.push_back("give what ibnetdiscover prints on the same fabric");
     } else if (format == FabricFormat::unknown) {
         diagnostics.error({file, 0, 0}, "this is no fabric in a form that is known here").hints = {
             "known are topology.conf and topology.yaml of Slurm, and what scontrol show topology and ibnetdiscover print",
@@ -134,11 +142,13 @@ FabricFormat recognise_fabric(std::string_view text, const std::string& file) {
     return file.ends_with(".yaml") || file.ends_with(".yml") ? FabricFormat::topology_yaml : FabricFormat::topology_conf;
 }
 
-std::optional<FabricTopology> parse_fabric(std::string_view text, const std::string& file, Diagnostics& diagnostics, std::string_view name) {
+std::optional<FabricTopology> parse_fabric(std::string_view text, const std::string& file, Diagnostics& diagnostics,
+                                           std::string_view name) {
     text = without_mark(text);
     const FabricFormat format = recognise_fabric(text, file);
     if (!name.empty() && format != FabricFormat::topology_yaml) {
-        diagnostics.error({file, 0, 0}, "topology '" + std::string(name) + "' is asked for, and this is no topology.yaml: it has no topologies with names");
+        diagnostics.error({file, 0, 0}, "topology '" + std::string(name) +
+                                            "' is asked for, and this is no topology.yaml: it has no topologies with names");
         return std::nullopt;
     }
     switch (format) {

@@ -22,8 +22,8 @@ namespace {
 using Kind = InfinibandGraph::Kind;
 
 constexpr std::size_t most_errors = 20;
-constexpr std::array<std::string_view, 8> facts{"vendid=",  "devid=",  "sysimgguid=", "switchguid=",
-                                                "caguid=", "rtguid=", "portguid=",   "Chassis "};
+constexpr std::array<std::string_view, 8> facts{
+    "vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "rtguid=", "portguid=", "Chassis "};
 
 class Reader {
 public:
@@ -54,7 +54,8 @@ private:
         const std::string_view line = trim(line_);
         if (line.empty() || line.front() == '#') return true;
         if (line.front() == '[') return read_port();
-        for (const auto& [word, kind] : {std::pair{std::string_view("Switch"), Kind::fabric_switch}, {"Ca", Kind::adapter}, {"Rt", Kind::router}})
+        for (const auto& [word, kind] :
+             {std::pair{std::string_view("Switch"), Kind::fabric_switch}, {"Ca", Kind::adapter}, {"Rt", Kind::router}})
             if (line.starts_with(word) && line.size() > word.size() && (line[word.size()] == '\t' || line[word.size()] == ' '))
                 return read_head(kind);
         for (std::string_view fact : facts)
@@ -79,8 +80,7 @@ private:
         const std::size_t open = text.find('"');
         const std::size_t close = open == std::string_view::npos ? open : text.find('"', open + 1);
         if (close == std::string_view::npos || text.substr(0, open).find('#') != std::string_view::npos) {
-            fail_at(text.substr(text.size()), std::string(what) + " has no name like \"S-1c34da0300728866\"",
-                    "is the file cut off here?");
+            fail_at(text.substr(text.size()), std::string(what) + " has no name like \"S-1c34da0300728866\"", "is the file cut off here?");
             return std::nullopt;
         }
         const std::string_view name = text.substr(open + 1, close - open - 1);
@@ -106,16 +106,20 @@ private:
 
     bool read_head(Kind kind) {
         block_.reset();
+        lost_ = true;
         const auto named = read_name(line_, kind == Kind::fabric_switch ? "this switch" : "this adapter");
         if (!named) return false;
         if (named->kind != kind) return fail_at(line_, "the kind of this block is not that of its name");
         const std::string_view description = description_in(named->rest);
         const auto node = graph_.node(kind, named->guid, description);
         block_ = node;
+        lost_ = false;
         const auto [first, is_new] = defined_.try_emplace(node, number_);
         if (!is_new) {
-            fail_at(line_, (kind == Kind::fabric_switch ? std::string("a switch") : std::string("an adapter")) + " with this GUID is defined twice",
-                    "the first definition is at " + to_string(Location{file_, first->second, 1}));
+            fail_at(
+                line_,
+                (kind == Kind::fabric_switch ? std::string("a switch") : std::string("an adapter")) + " with this GUID is defined twice",
+                "the first definition is at " + to_string(Location{file_, first->second, 1}));
             return false;
         }
         if (kind == Kind::adapter && host_of_description(description) && !described_.insert(description).second && doubled_++ == 0) {
@@ -126,6 +130,7 @@ private:
     }
 
     bool read_port() {
+        if (lost_) return true;  // the head of its block was told of
         if (!block_) return fail_at(trim(line_), "a port outside a block", "is the head of the file cut off?");
         const std::string_view line = trim(line_);
         const std::size_t close = line.find(']');
@@ -144,6 +149,7 @@ private:
     int number_ = 0;
     InfinibandGraph graph_;
     std::optional<InfinibandGraph::Node> block_;
+    bool lost_ = false;                                       // the block has a wrong head
     std::unordered_map<InfinibandGraph::Node, int> defined_;  // the line
     std::unordered_set<std::string_view> described_;
     long long doubled_ = 0;

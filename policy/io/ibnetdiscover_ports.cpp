@@ -46,7 +46,8 @@ public:
         if (!far) return false;
         rest_ = trim(rest_);
         const std::size_t between = rest_.find("' - '");
-        if (!rest_.starts_with("( '") || !rest_.ends_with("' )") || between == std::string_view::npos || between < 3 || between + 5 > rest_.size() - 3)
+        if (!rest_.starts_with("( '") || !rest_.ends_with("' )") || between == std::string_view::npos || between < 3 ||
+            between + 5 > rest_.size() - 3)
             return fail_here("the descriptions of both ends are missing: ( 'n001 HCA-1' - 'leaf-01' )");
         const auto a = graph_.node(near->kind, near->guid, rest_.substr(3, between - 3));
         const auto b = graph_.node(far->kind, far->guid, rest_.substr(between + 5, rest_.size() - 3 - (between + 5)));
@@ -80,13 +81,14 @@ private:
         for (const char* what : {"LID", "port"}) {
             const std::string_view number = word();
             if (parse_integer(number)) continue;
-            fail_at(number, "'" + std::string(number) + "' is no " + what);
+            fail_at(number,
+                    number.empty() ? std::string("the line ends before the ") + what : "'" + std::string(number) + "' is no " + what);
             return std::nullopt;
         }
         const std::string_view guid_word = word();
         const auto guid = parse_guid(guid_word);
         if (!guid) {
-            fail_at(guid_word, "'" + std::string(guid_word) + "' is no GUID");
+            fail_at(guid_word, guid_word.empty() ? "the line ends before the GUID" : "'" + std::string(guid_word) + "' is no GUID");
             return std::nullopt;
         }
         return End{*kind, *guid};

@@ -41,8 +41,8 @@ const json& list_of(const json& object, const char* key) {
 
 bool all_have(const json& list, std::initializer_list<const char*> keys) {
     return list.is_array() && !list.empty() && std::all_of(list.begin(), list.end(), [&](const json& each) {
-        return each.is_object() && std::all_of(keys.begin(), keys.end(), [&](const char* key) { return each.contains(key); });
-    });
+               return each.is_object() && std::all_of(keys.begin(), keys.end(), [&](const char* key) { return each.contains(key); });
+           });
 }
 
 class GraphReader {
@@ -56,7 +56,8 @@ public:
         for (const json& part : parts)
             for (const json& link : list_of(part, "links")) read_link(link);
         FabricTopology fabric = fabric_of(graph_, file_, diagnostics_);
-        fabric.origin = file_ + " (NetQ topology graph, " + count_of(static_cast<long long>(graph_.switches.size()), "switch", "switches") + ')';
+        fabric.origin =
+            file_ + " (NetQ topology graph, " + count_of(static_cast<long long>(graph_.switches.size()), "switch", "switches") + ')';
         return fabric;
     }
 
@@ -71,7 +72,8 @@ private:
         std::string name = text_of(node, "name");
         if (name.empty()) name = id;
         if (id.empty() || nodes_.contains(id)) {
-            diagnostics_.error({file_, 0, 0}, id.empty() ? "a node of this graph has no id" : "node '" + id + "' stands twice in this graph");
+            diagnostics_.error({file_, 0, 0},
+                               id.empty() ? "a node of this graph has no id" : "node '" + id + "' stands twice in this graph");
             return;
         }
         // Hosts are "host", or "discovered_via_lldp" where no agent of NetQ runs on them.
@@ -88,7 +90,8 @@ private:
     void read_link(const json& link) {
         const json& ends = list_of(link, "interfaces");
         if (ends.size() != 2) {
-            diagnostics_.error({file_, 0, 0}, "link '" + text_of(link, "id") + "' has " + count_of(static_cast<long long>(ends.size()), "end") + ", not 2");
+            diagnostics_.error({file_, 0, 0}, "link '" + text_of(link, "id") + "' has " +
+                                                  count_of(static_cast<long long>(ends.size()), "end") + ", not 2");
             return;
         }
         const auto a = nodes_.find(text_of(ends[0], "node")), b = nodes_.find(text_of(ends[1], "node"));
@@ -112,8 +115,10 @@ FabricTopology read_compute_nodes(const json& nodes, const std::string& file, Di
     std::map<std::string, std::vector<std::string>> domains;
     for (const json& node : nodes) {
         const std::string name = text_of(node, "Name"), domain = text_of(node, "DomainUUID");
-        if (name.empty()) diagnostics.error({file, 0, 0}, "a compute node has no name");
-        else if (!domain.empty()) domains[domain].push_back(name);
+        if (name.empty())
+            diagnostics.error({file, 0, 0}, "a compute node has no name");
+        else if (!domain.empty())
+            domains[domain].push_back(name);
     }
     FabricBuilder builder;
     for (auto& [domain, hosts] : domains) builder.add_switch(domain, std::move(hosts), {}, {file, 0, 0});
@@ -130,14 +135,16 @@ std::optional<FabricTopology> parse_netq_json(std::string_view text, const std::
     std::optional<FabricTopology> fabric;
     try {
         const json root = json::parse(text);
-        if (all_have(root, {"nodes", "links"})) fabric = GraphReader(file, own).read(root);
-        else if (all_have(root, {"Name", "DomainUUID"})) fabric = read_compute_nodes(root, file, own);
+        if (all_have(root, {"nodes", "links"}))
+            fabric = GraphReader(file, own).read(root);
+        else if (all_have(root, {"Name", "DomainUUID"}))
+            fabric = read_compute_nodes(root, file, own);
         else
             own.error({file, 1, 1}, "this JSON describes no fabric that is known here")
                 .hints.push_back("known is what NetQ gives for topologyGraph and computeNodes");
     } catch (const json::parse_error& mistake) {
         std::string_view why = mistake.what();
-        if (const std::size_t at = why.rfind(": "); at != std::string_view::npos) why.remove_prefix(at + 2);
+        if (const std::size_t at = why.find(": "); at != std::string_view::npos) why.remove_prefix(at + 2);
         own.error(place_of(text, mistake.byte, file), "no JSON: " + std::string(why));
     } catch (const json::exception& mistake) {
         own.error({file, 0, 0}, std::string("no JSON: ") + mistake.what());

@@ -34,8 +34,10 @@ std::string unwrapped(std::string_view text) {
     for (std::string_view line; lines.next(line);) {
         const std::string_view content = trim(line);
         if (lines.number() > 1) {
-            if (content.empty() || content.front() == '#' || starts_with_one_of(content, heads)) joined += '\n';
-            else joined += starts_with_one_of(content, keys) ? " \\\n" : "\\\n";
+            if (content.empty() || content.front() == '#' || starts_with_one_of(content, heads))
+                joined += '\n';
+            else
+                joined += starts_with_one_of(content, keys) ? " \\\n" : "\\\n";
         }
         joined += line;
     }
@@ -58,13 +60,16 @@ public:
         const bool blocks = std::any_of(records_.begin(), records_.end(), [](const Record& each) { return each.is_block; });
         if (blocks && !std::all_of(records_.begin(), records_.end(), [](const Record& each) { return each.is_block; }))
             diagnostics_.error(records_.front().where, "blocks and switches in one text; Slurm prints either");
+        if (diagnostics_.has_errors()) records_.clear();  // the builder would miss what was not read
         keep_direct_hosts();
         FabricBuilder builder;
-        for (Record& each : records_) builder.add_switch(std::move(each.name), std::move(each.hosts), std::move(each.children), std::move(each.where));
+        for (Record& each : records_)
+            builder.add_switch(std::move(each.name), std::move(each.hosts), std::move(each.children), std::move(each.where));
         const bool was_right = !diagnostics_.has_errors();
         FabricTopology fabric = std::move(builder).build(diagnostics_);
         if (was_right && diagnostics_.has_errors())
-            diagnostics_.warning({file_, 0, 0}, "this may be a part of what scontrol show topology prints").hints.push_back("give all of it");
+            diagnostics_.warning({file_, 0, 0}, "this may be a part of what scontrol show topology prints")
+                .hints.push_back("give all of it");
         fabric.kind = blocks ? FabricKind::blocks : FabricKind::tree;
         fabric.origin = file_ + " (scontrol show topology)";
         return fabric;
@@ -88,8 +93,10 @@ private:
         record.name = head.value;
         record.where = value_place(head);
         for (std::size_t i = 1; i < line.size(); ++i) {
-            if (same_key(line[i].key, "Nodes")) record.hosts = read_list(line[i]);
-            else if (same_key(line[i].key, "Switches")) record.children = read_list(line[i]);
+            if (same_key(line[i].key, "Nodes"))
+                record.hosts = read_list(line[i]);
+            else if (same_key(line[i].key, "Switches"))
+                record.children = read_list(line[i]);
         }
         records_.push_back(std::move(record));
     }

@@ -21,12 +21,16 @@ public:
 
     FabricTopology read(const YamlNode& root) {
         fields_.only(root, "a model", {"switches", "blocks", "nodes", "capacity_blocks", "topology"}, Severity::warning);
-        if (const YamlNode* blocks = root.find("capacity_blocks")) each_named(*blocks, "a capacity block", [&](auto& name, auto& body) { read_capacity_block(name, body); });
-        if (const YamlNode* switches = root.find("switches")) each_named(*switches, "a switch", [&](auto& name, auto& body) { read_switch(name, body); });
+        if (const YamlNode* blocks = root.find("capacity_blocks"))
+            each_named(*blocks, "a capacity block", [&](auto& name, auto& body) { read_capacity_block(name, body); });
+        if (const YamlNode* switches = root.find("switches"))
+            each_named(*switches, "a switch", [&](auto& name, auto& body) { read_switch(name, body); });
         if (const YamlNode* blocks = root.find("blocks"); blocks != nullptr && fields_.is_sequence(*blocks, "blocks"))
             for (const YamlNode& block : blocks->items) read_block(block);
         FabricBuilder builder;
-        for (Known& each : switches_) builder.add_switch(std::move(each.name), std::move(each.hosts), std::move(each.children), std::move(each.where));
+        if (diagnostics_.has_errors()) switches_.clear();  // the builder would miss what was not read
+        for (Known& each : switches_)
+            builder.add_switch(std::move(each.name), std::move(each.hosts), std::move(each.children), std::move(each.where));
         return std::move(builder).build(diagnostics_);
     }
 
@@ -49,8 +53,11 @@ private:
         for (const YamlNode& item : node.items) {
             if (!fields_.is_mapping(item, what)) continue;
             const YamlNode* name = item.find("name");
-            if (name == nullptr) diagnostics_.error(fields_.place(item), std::string(what) + " here has no name").hints.push_back("its name is given by: name: NAME");
-            else if (fields_.word(*name, "the name of " + std::string(what))) read(*name, item);
+            if (name == nullptr)
+                diagnostics_.error(fields_.place(item), std::string(what) + " here has no name")
+                    .hints.push_back("its name is given by: name: NAME");
+            else if (fields_.word(*name, "the name of " + std::string(what)))
+                read(*name, item);
         }
     }
 
@@ -59,7 +66,8 @@ private:
     }
 
     void read_switch(const YamlNode& name, const YamlNode& body) {
-        fields_.only(body, "a switch", {"name", "switches", "nodes", "capacity_blocks", "labels", "annotations", "metadata", "attributes"}, Severity::warning);
+        fields_.only(body, "a switch", {"name", "switches", "nodes", "capacity_blocks", "labels", "annotations", "metadata", "attributes"},
+                     Severity::warning);
         Known fabric_switch{name.text, {}, {}, fields_.place(name)};
         if (const YamlNode* below = body.find("switches")) fabric_switch.children = fields_.hosts(*below, "switches");
         if (const YamlNode* nodes = body.find("nodes")) fabric_switch.hosts = fields_.hosts(*nodes, "nodes");
@@ -68,8 +76,10 @@ private:
                 const auto word = fields_.word(block, "a capacity block's name");
                 if (!word) continue;
                 const auto found = hosts_of_block_.find(*word);
-                if (found == hosts_of_block_.end()) diagnostics_.error(fields_.place(block), "capacity block '" + *word + "' is not defined");
-                else fabric_switch.hosts.insert(fabric_switch.hosts.end(), found->second.begin(), found->second.end());
+                if (found == hosts_of_block_.end())
+                    diagnostics_.error(fields_.place(block), "capacity block '" + *word + "' is not defined");
+                else
+                    fabric_switch.hosts.insert(fabric_switch.hosts.end(), found->second.begin(), found->second.end());
             }
         }
         index_of_.try_emplace(fabric_switch.name, switches_.size());  // the builder tells of doubles
@@ -78,7 +88,8 @@ private:
 
     void read_block(const YamlNode& block) {
         if (!fields_.is_mapping(block, "a block")) return;
-        fields_.only(block, "a block", {"switch", "nodes", "labels", "annotations", "metadata", "attributes", "name", "type"}, Severity::warning);
+        fields_.only(block, "a block", {"switch", "nodes", "labels", "annotations", "metadata", "attributes", "name", "type"},
+                     Severity::warning);
         const YamlNode* on = block.find("switch");
         const YamlNode* nodes = block.find("nodes");
         if (on == nullptr || nodes == nullptr) {
@@ -109,7 +120,8 @@ std::optional<FabricTopology> parse_topograph_model(std::string_view text, const
     if (const auto root = parse_yaml(text, file, own); root && YamlFields(file, own).is_mapping(*root, "a model")) {
         fabric = Reader(file, own).read(*root);
         fabric->origin = file + " (a topograph model)";
-        if (fabric->switches().empty()) own.error({file, root->line, root->column}, "there is no switch in this model");
+        if (!own.has_errors() && fabric->switches().empty())
+            own.error({file, root->line, root->column}, "there is no switch in this model");
     }
     if (own.has_errors()) fabric.reset();
     diagnostics.append(own);

@@ -44,6 +44,15 @@ std::vector<std::string_view> elements_of(std::string_view list) {
     return elements;
 }
 
+bool names_guids(const FabricTopology& fabric) {
+    const auto is_guid = [](const std::string& host) {
+        return host.size() > 10 && host.starts_with("0x") && host.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string::npos;
+    };
+    return fabric.host_count() > 0 && std::all_of(fabric.switches().begin(), fabric.switches().end(), [&](const Switch& each) {
+               return std::all_of(each.hosts.begin(), each.hosts.end(), is_guid);
+           });
+}
+
 class Reader {
 public:
     explicit Reader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
@@ -72,6 +81,9 @@ public:
         fabric.origin = file;
         if (diagnostics_.has_errors()) return std::nullopt;
         if (fabric.switches().empty()) diagnostics_.warning({file, 0, 0}, "no switch in this file: no host's place is known");
+        if (names_guids(fabric))
+            diagnostics_.warning({file, 0, 0}, "the nodes in this file are GUIDs of ports: no host's place is known")
+                .hints.push_back("sharp_cmd writes it so; replace each GUID by the name of its host");
         return fabric;
     }
 

@@ -2,6 +2,7 @@
 #include "policy/io/topology_yaml.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -15,20 +16,25 @@ namespace {
 
 using namespace paced::topology;
 
+constexpr std::array<std::string_view, 5> types{"tree", "block", "flat", "ring", "torus3d"};
+
 struct Named {
     std::string name;
     bool is_default = false;
-    std::string_view type;      // "tree", "block", ...; empty: none
+    std::string_view type;  // "tree", "block", ...; empty: none
     const YamlNode* body = nullptr;
     Location where;
 
     bool usable() const { return type == "tree" || type == "block"; }
 };
 
+std::string in_words(std::string_view type) {
+    return type == "flat" ? "flat" : type == "ring" ? "a ring" : "a torus";
+}
+
 std::string why_unusable(std::string_view type) {
-    if (type == "flat") return "it is flat: it says nothing of where nodes are";
-    if (type == "ring") return "it is a ring: its nodes have neighbours, but no switches to stay under";
-    return "it is a torus: its nodes have neighbours, but no switches to stay under";
+    return "it is " + in_words(type) +
+           (type == "flat" ? ": it says nothing of where nodes are" : ": its nodes have neighbours, but no switches to stay under");
 }
 
 class Reader {
@@ -65,24 +71,35 @@ private:
         } else {
             diagnostics_.error(named.where, "this topology has no name").hints.push_back("its first line is: topology: NAME");
         }
-        if (const YamlNode* choice = item.find("cluster_default")) named.is_default = fields_.yes_or_no(*choice, "cluster_default").value_or(false);
+        if (const YamlNode* choice = item.find("cluster_default"))
+            named.is_default = fields_.yes_or_no(*choice, "cluster_default").value_or(false);
+        bool mistyped = false;
         for (std::size_t i = 0; i < item.keys.size(); ++i) {
             const std::string_view key = item.keys[i].text;
             if (key == "topology" || key == "cluster_default") continue;
+            if (std::find(types.begin(), types.end(), key) == types.end()) {
+                mistyped = true;
+                continue;
+            }
             if (!named.type.empty()) {
-                diagnostics_.error(fields_.place(item.keys[i]), "a topology has one type, and '" + named.name + "' has '" + std::string(named.type) + "' already");
+                diagnostics_.error(fields_.place(item.keys[i]),
+                                   "a topology has one type, and '" + named.name + "' has '" + std::string(named.type) + "' already");
                 continue;
             }
             named.type = key;
             named.body = &item.items[i];
         }
-        if (named.type.empty()) diagnostics_.error(named.where, "this topology has no type").hints.push_back("valid: 'tree', 'block', 'flat', 'ring' or 'torus3d'");
+        if (named.type.empty() && !mistyped)
+            diagnostics_.error(named.where, "this topology has no type").hints.push_back("valid: " + quoted_list(types));
         for (const Named& other : topologies_)
             if (other.name == named.name && !named.name.empty())
-                diagnostics_.error(named.where, "topology '" + named.name + "' is defined twice").hints.push_back("the first definition is at " + to_string(other.where));
+                diagnostics_.error(named.where, "topology '" + named.name + "' is defined twice")
+                    .hints.push_back("the first definition is at " + to_string(other.where));
         // A mistake in any of them keeps Slurm from starting.
-        if (named.usable()) builders_.emplace_back(named.type == "tree" ? read_tree(*named.body) : read_block(*named.body));
-        else builders_.emplace_back();
+        if (named.usable())
+            builders_.emplace_back(named.type == "tree" ? read_tree(*named.body) : read_block(*named.body));
+        else
+            builders_.emplace_back();
         topologies_.push_back(std::move(named));
     }
 
@@ -91,8 +108,10 @@ private:
         if (!fields_.is_mapping(body, "tree")) return builder;
         fields_.only(body, "a tree", {"switches"});
         const YamlNode* switches = body.find("switches");
-        if (switches == nullptr) diagnostics_.error(fields_.place(body), "this tree has no list of switches");
-        else read_list(*switches, "switch", {"switch", "children", "nodes"}, builder);
+        if (switches == nullptr)
+            diagnostics_.error(fields_.place(body), "this tree has no list of switches");
+        else
+            read_list(*switches, "switch", {"switch", "children", "nodes"}, builder);
         return builder;
     }
 
@@ -101,8 +120,10 @@ private:
         if (!fields_.is_mapping(body, "block")) return builder;
         fields_.only(body, "a block topology", {"block_sizes", "blocks"});  // how Slurm groups blocks is not ours
         const YamlNode* blocks = body.find("blocks");
-        if (blocks == nullptr) diagnostics_.error(fields_.place(body), "this topology has no list of blocks");
-        else read_list(*blocks, "block", {"block", "nodes"}, builder);
+        if (blocks == nullptr)
+            diagnostics_.error(fields_.place(body), "this topology has no list of blocks");
+        else
+            read_list(*blocks, "block", {"block", "nodes"}, builder);
         return builder;
     }
 
@@ -114,7 +135,8 @@ private:
             fields_.only(item, "a " + kind, keys);
             const YamlNode* name = item.find(kind);
             if (name == nullptr) {
-                diagnostics_.error(fields_.place(item), "this " + kind + " has no name").hints.push_back("its name is given by: " + kind + ": NAME");
+                diagnostics_.error(fields_.place(item), "this " + kind + " has no name")
+                    .hints.push_back("its name is given by: " + kind + ": NAME");
                 continue;
             }
             const auto word = fields_.word(*name, "the name of a " + kind);
@@ -123,7 +145,8 @@ private:
             if (const YamlNode* nodes = item.find("nodes")) hosts = fields_.hosts(*nodes, "nodes");
             if (const YamlNode* below = item.find("children")) children = fields_.hosts(*below, "children");
             if (item.find("nodes") == nullptr && item.find("children") == nullptr)
-                diagnostics_.warning(fields_.place(*name), kind + " '" + *word + "' has no nodes" + (kind == "switch" ? " and no children" : ""));
+                diagnostics_.warning(fields_.place(*name),
+                                     kind + " '" + *word + "' has no nodes" + (kind == "switch" ? " and no children" : ""));
             builder.add_switch(*word, std::move(hosts), std::move(children), fields_.place(*name));
         }
     }
@@ -143,8 +166,9 @@ private:
                 .hints.push_back("no topology in this file is a tree or has blocks");
             return nullptr;
         }
-        why = preset == topologies_.end() ? "the first tree or block; none is the cluster's default"
-                                          : "the first tree or block; the cluster's default " + preset->name + " is none";
+        why = preset == topologies_.end()
+                  ? "the first tree or block; none is the cluster's default"
+                  : "the first tree or block; the cluster's default " + preset->name + " is " + in_words(preset->type);
         return &*first;
     }
 
@@ -153,7 +177,8 @@ private:
         if (found == topologies_.end()) {
             std::vector<std::string_view> names;
             for (const Named& each : topologies_) names.push_back(each.name);
-            diagnostics_.error({file_, 0, 0}, "there is no topology '" + std::string(name) + "' in this file").hints = hints_for(name, names);
+            diagnostics_.error({file_, 0, 0}, "there is no topology '" + std::string(name) + "' in this file").hints =
+                hints_for(name, names);
             return nullptr;
         }
         if (found->usable()) return &*found;
@@ -170,7 +195,8 @@ private:
 
 }  // namespace
 
-std::optional<FabricTopology> parse_topology_yaml(std::string_view text, const std::string& file, std::string_view name, Diagnostics& diagnostics) {
+std::optional<FabricTopology> parse_topology_yaml(std::string_view text, const std::string& file, std::string_view name,
+                                                  Diagnostics& diagnostics) {
     Diagnostics own;
     std::optional<FabricTopology> fabric;
     if (const auto root = parse_yaml(text, file, own)) fabric = Reader(file, own).read(*root, name);

@@ -64,9 +64,11 @@ std::vector<std::string> YamlFields::hosts(const YamlNode& node, std::string_vie
         }
         return all;
     }
-    const auto text = word(node, what);
-    if (!text) return all;
-    topology::HostList list = topology::expand_hosts(*text);
+    if (node.kind != YamlNode::Kind::scalar) {
+        diagnostics_.error(place(node), std::string(what) + " must be a host list like n[1-4,7], and this is " + kind_in_words(node));
+        return all;
+    }
+    topology::HostList list = topology::expand_hosts(node.text);
     for (const topology::HostListError& error : list.errors) {
         Location where = place(node);
         where.column += static_cast<int>(error.position);

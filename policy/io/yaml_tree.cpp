@@ -6,9 +6,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
+
+#include "policy/io/text_lines.h"
 
 namespace paced::io {
 
@@ -49,7 +52,7 @@ public:
 private:
     struct Open {
         YamlNode node;
-        std::optional<YamlNode> key;                   // whose value comes next
+        std::optional<YamlNode> key;                // whose value comes next
         std::unordered_map<std::string, int> seen;  // keys, with their line
     };
 
@@ -97,17 +100,28 @@ private:
             return;
         }
         if (key.text == "<<") {
-            diagnostics_.error(place, "merge keys (<<) are not read").hints.push_back("Slurm does not read them either; write the values out");
+            diagnostics_.error(place, "merge keys (<<) are not read")
+                .hints.push_back("Slurm does not read them either; write the values out");
             return;
         }
         const auto [first, is_new] = mapping.seen.try_emplace(key.text, key.line);
-        if (!is_new) diagnostics_.error(place, "'" + key.text + "' a second time").hints.push_back("the first one is on line " + std::to_string(first->second));
+        if (!is_new)
+            diagnostics_.error(place, "'" + key.text + "' a second time")
+                .hints.push_back("the first one is on line " + std::to_string(first->second));
     }
 
     const std::string& file_;
     Diagnostics& diagnostics_;
     std::vector<Open> open_;
 };
+
+// line: from 0
+bool is_indented_by_tab(std::string_view text, int line) {
+    TextLines lines(text);
+    for (std::string_view each; lines.next(each);)
+        if (lines.number() == line + 1) return each.substr(0, each.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
+    return false;
+}
 
 }  // namespace
 
@@ -137,14 +151,20 @@ std::optional<YamlNode> parse_yaml(std::string_view text, const std::string& fil
     try {
         std::istringstream stream{std::string(text)};
         YAML::Parser parser(stream);
-        while (builder.documents < 2 && parser.HandleNextDocument(builder)) {}
-        if (!builder.root) own.error({file, 1, 1}, "this file is empty");
+        while (builder.documents < 2 && parser.HandleNextDocument(builder)) {
+        }
+        if (!builder.root || (builder.root->kind == YamlNode::Kind::null && !own.has_errors()))
+            own.error({file, 1, 1}, "this file is empty");
         if (builder.documents > 1)
-            own.error({file, builder.second_document.line + 1, builder.second_document.column + 1}, "a second document in this file; Slurm reads one");
+            own.error({file, builder.second_document.line + 1, builder.second_document.column + 1},
+                      "a second document in this file; Slurm reads one");
+    } catch (const YAML::DeepRecursion& mistake) {
+        own.error({file, mistake.mark.line + 1, mistake.mark.column + 1}, "lists and mappings are nested too deep");
     } catch (const YAML::Exception& mistake) {
         Location place{file, 0, 0};
         if (!mistake.mark.is_null()) place = {file, mistake.mark.line + 1, mistake.mark.column + 1};
-        own.error(std::move(place), "no YAML: " + mistake.msg);
+        auto& entry = own.error(std::move(place), "no YAML: " + mistake.msg);
+        if (is_indented_by_tab(text, mistake.mark.line)) entry.hints.push_back("YAML is indented with blanks, not with tabs");
     } catch (const std::exception& mistake) {
         own.error({file, 0, 0}, std::string("no YAML: ") + mistake.what());
     }

@@ -61,6 +61,7 @@ FabricGroups fabric_groups(const FabricTopology& fabric, std::span<const std::st
     groups.problems = problems_of(fabric, hosts);
     if (!groups.problems.empty() || hosts.empty()) return groups;
 
+    groups.first_host = hosts.front();
     std::unordered_map<std::size_t, Leaf> leaf_of;
     std::vector<std::size_t> leaf_size;
     for (const std::string& host : hosts) {

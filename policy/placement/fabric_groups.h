@@ -37,6 +37,7 @@ struct FabricGroups {
     std::vector<GroupLevel> levels;
     LeafSequence submitted;                     // the leaf of each host of the submitted list
     std::vector<topology::SwitchIndex> leaves;  // which switch each leaf is
+    std::string first_host;                     // its name, for sentences
     std::vector<std::string> problems;          // hosts without a leaf or twice in the list, in words; then all else is empty
 
     std::size_t hosts() const { return submitted.size(); }

@@ -30,6 +30,10 @@ LeafSequence walk(const FabricGroups& groups) {
     return sequence;
 }
 
+std::string leaf_by_leaf(const FabricGroups& groups) {
+    return groups.leaf_level().name + " by " + groups.leaf_level().name + ", starting with " + groups.first_host + "'s";
+}
+
 namespace {
 
 class Ring final : public Traffic {
@@ -54,9 +58,9 @@ public:
         return bound;
     }
 
-    std::vector<Candidate> candidates() const override { return {{walk(groups_), "hosts are taken leaf by leaf"}}; }
+    std::vector<Candidate> candidates() const override { return {{walk(groups_), leaf_by_leaf(groups_)}}; }
 
-    std::string in_words(long long cost, const std::string& levels) const override { return count_of(cost, "step") + " between " + levels; }
+    std::string amount(long long cost) const override { return count_of(cost, "step"); }
 
 private:
     const FabricGroups& groups_;

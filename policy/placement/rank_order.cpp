@@ -22,31 +22,39 @@ std::string nothing_to_choose(const FabricGroups& groups, const topology::Fabric
     return {};
 }
 
-// "6 between spines and 8 between leaves"; of a single level the number alone
-std::string numbers(const FabricGroups& groups, const Cost& cost) {
+// "6 between spines, 8 between leaves"; of a single level the number alone
+std::string numbers(const FabricGroups& groups, const Traffic& traffic, const Cost& cost) {
     if (cost.size() == 1) return std::to_string(cost.front());
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < cost.size(); ++i)
-        parts.push_back(std::to_string(cost[i]) + " between " + plural_of_level(groups.levels[i].name));
+        parts.push_back(std::to_string(cost[i]) + ' ' + traffic.where(plural_of_level(groups.levels[i].name)));
     return join(parts, ", ");
 }
 
+// "2 steps between leaves instead of 8"
 std::string sentence(const FabricGroups& groups, const Traffic& traffic, const Cost& cost, const Cost* instead_of) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < cost.size(); ++i) {
-        parts.push_back(traffic.in_words(cost[i], plural_of_level(groups.levels[i].name)));
+        parts.push_back(traffic.amount(cost[i]) + ' ' + traffic.where(plural_of_level(groups.levels[i].name)));
         if (instead_of) parts.back() += " instead of " + std::to_string((*instead_of)[i]);
     }
     return join(parts, ", ");
 }
 
-std::unique_ptr<Traffic> traffic_of(const FabricGroups& groups, const config::Order& order) {
+std::unique_ptr<Traffic> traffic_of(const FabricGroups& groups, int tasks_per_node, const config::Order& order) {
     switch (order.pattern) {
         case config::Order::Pattern::ring:
             return ring_traffic(groups);
-        default:
-            return nullptr;
+        case config::Order::Pattern::tree:
+            return tree_traffic(groups);
+        case config::Order::Pattern::alltoall:
+            return alltoall_traffic(groups, tasks_per_node);
+        case config::Order::Pattern::grid:
+            return grid_traffic(groups, tasks_per_node, order);
+        case config::Order::Pattern::none:
+            break;
     }
+    return nullptr;
 }
 
 struct Entry {
@@ -73,8 +81,11 @@ RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std
     for (const std::string& problem : groups.problems) keep(problem);
     if (!groups.problems.empty()) return result;
     if (hosts.empty()) return keep("there are no hosts");
-    const auto traffic = traffic_of(groups, order);
-    if (!traffic) return keep("this traffic is not known yet");
+    if (order.pattern == config::Order::Pattern::grid) {
+        const std::string misfit = grid_misfit(groups.hosts(), tasks_per_node, order);
+        if (!misfit.empty()) return keep(misfit);
+    }
+    const auto traffic = traffic_of(groups, tasks_per_node, order);
 
     const Cost submitted = traffic->cost(groups.submitted), bound = traffic->lower_bound();
     std::vector<Entry> entries{{submitted, groups.submitted, "the submitted order"}};
@@ -95,16 +106,19 @@ RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std
     if (result.improves) {
         result.hosts.clear();
         for (std::size_t host : hosts_in_order(groups, best.sequence)) result.hosts.push_back(hosts[host]);
-        result.reasons.push_back(best.what + ", starting with " + hosts.front() +
-                                 "'s: " + sentence(groups, *traffic, best.cost, &submitted));
+        result.reasons.push_back("hosts are taken " + best.what + ": " + sentence(groups, *traffic, best.cost, &submitted));
     } else {
         keep("no better one is known than its " + sentence(groups, *traffic, best.cost, nullptr));
     }
     if (best.cost == bound)
         result.reasons.push_back("no order can cost less");
     else
-        result.reasons.push_back("no order costs less than " + numbers(groups, bound));
-    if (entries.size() > 1) result.reasons.push_back("runner-up: " + entries[1].what + ", " + numbers(groups, entries[1].cost));
+        result.reasons.push_back("no order costs less than " + numbers(groups, *traffic, bound));
+    // The next best that costs more; another one that costs the same tells nobody anything, if there is more to tell.
+    auto runner_up = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) { return each.cost != best.cost; });
+    if (runner_up == entries.end() && entries.size() > 1) runner_up = entries.begin() + 1;
+    if (runner_up != entries.end())
+        result.reasons.push_back("runner-up: " + runner_up->what + ", " + numbers(groups, *traffic, runner_up->cost));
     for (std::string& each : traffic->remarks()) result.reasons.push_back(std::move(each));
     return result;
 }

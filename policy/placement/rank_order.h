@@ -36,6 +36,7 @@ struct RankOrder {
 // hosts: in the submitted order, each once; tasks_per_node ranks on each, rank = position * tasks_per_node + local. A host
 // without a leaf, or one that stands twice, keeps the whole order, and a reason says so. The result is a function of the
 // fabric and of the submitted order alone; renaming hosts or switches, or listing switches in another order, changes names only.
-RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std::string> hosts, int tasks_per_node, const config::Order& order);
+RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std::string> hosts, int tasks_per_node,
+                     const config::Order& order);
 
 }  // namespace paced::placement

@@ -16,7 +16,7 @@ using Cost = std::vector<long long>;
 
 struct Candidate {
     LeafSequence sequence;  // position 0 is on leaf 0, that of the first host
-    std::string what;       // "hosts are taken leaf by leaf, starting with n1's", or without a verb for a runner-up
+    std::string what;       // after "hosts are taken": "leaf by leaf, starting with n1's"
 };
 
 class Traffic {
@@ -26,13 +26,21 @@ public:
     virtual Cost lower_bound() const = 0;
     // Without the submitted order. The better ones first where cost does not tell.
     virtual std::vector<Candidate> candidates() const = 0;
-    // "2 steps between leaves"; level: in the plural
-    virtual std::string in_words(long long cost, const std::string& levels) const = 0;
+    // "2 steps"
+    virtual std::string amount(long long cost) const = 0;
+    // "between leaves"; levels: in the plural
+    virtual std::string where(const std::string& levels) const { return "between " + levels; }
     // Further sentences for the reasons.
     virtual std::vector<std::string> remarks() const { return {}; }
 };
 
 // groups must outlive what is returned, and have no problems.
 std::unique_ptr<Traffic> ring_traffic(const FabricGroups& groups);
+std::unique_ptr<Traffic> tree_traffic(const FabricGroups& groups);
+std::unique_ptr<Traffic> alltoall_traffic(const FabricGroups& groups, int tasks_per_node);
+std::unique_ptr<Traffic> grid_traffic(const FabricGroups& groups, int tasks_per_node, const config::Order& order);
+
+// Why the grid does not fit these hosts: "the grid tp=8,dp=2 has 16 ranks, but 4 hosts with 8 tasks each have 32". Empty: it fits.
+std::string grid_misfit(std::size_t hosts, int tasks_per_node, const config::Order& order);
 
 }  // namespace paced::placement

@@ -301,6 +301,16 @@ void complete_job(const Matching& matching, JobInfo& job) {
         if (std::find(job.hosts.begin(), job.hosts.end(), participant.node) == job.hosts.end()) job.hosts.push_back(participant.node);
 }
 
+// Whether the ranks ran in the order that the launch wanted.
+void take_order(const Matching& matching, Report& report) {
+    std::vector<RankPlace> places;
+    int world = 0;
+    for (const RankReport& rank : report.ranks) places.push_back({rank.rank, rank.node});
+    for (const Participant& participant : matching.participants) world = std::max(world, participant.trace->world_size);
+    report.plan.order_run = order_run(places, world, report.plan.fabric, report.plan.order);
+    if (std::string warning = order_warning(report.plan.order_run, report.plan.order); !warning.empty()) report.warnings.push_back(std::move(warning));
+}
+
 // First start to last end on the leader's clock, over everything that is known of each rank.
 double elapsed_of(const Matching& matching) {
     bool any = false;
@@ -354,6 +364,7 @@ Report analyse(const Trace& trace, const std::vector<JobPlan>& plans, const Anal
     report.stragglers = stragglers_of(lateness, report.ranks, report.iterations, kept_elapsed_ns);
     report.attribution = attribute(matching, lateness, times);
     report.overhead = overhead_of(matching, report.elapsed_s, options);
+    take_order(matching, report);
     warn_of_the_missing(trace, matching, report);
     return report;
 }

@@ -85,6 +85,8 @@ struct OrderView {
 
 struct Device {
     std::string pci, name;
+    std::string label{};                    // what the input calls it, where that is another name: "NIC2" of nvidia-smi
+    std::vector<std::string> more_names{};  // further devices at the same address: mlx5_1 beside mlx5_0
 
     friend bool operator==(const Device&, const Device&) = default;
 };
@@ -94,6 +96,7 @@ struct Binding {
     int task = -1;  // local; -1: no task uses this GPU
     int gpu = -1;   // index
     Device device;  // the GPU
+    int parts = 1;  // logical devices that its driver makes of it
     std::vector<Device> nics, candidates;
     std::string relation;  // PIX PXB PHB NODE PKG SYS; empty: no NIC
     std::string cpus;      // "0-15,32-47"

@@ -17,12 +17,19 @@ void read_setting(const Json& json, const char* key, Setting& setting) {
     read(*found, "source", setting.source);
 }
 
-Json device(const Device& device) { return {{"pci", text_or_null(device.pci)}, {"name", text_or_null(device.name)}}; }
+Json device(const Device& device) {
+    Json json{{"pci", text_or_null(device.pci)}, {"name", text_or_null(device.name)}};
+    if (!device.label.empty()) json["label"] = device.label;
+    if (!device.more_names.empty()) json["more_names"] = device.more_names;
+    return json;
+}
 
 Device device(const Json& json) {
     Device device;
     read(json, "pci", device.pci);
     read(json, "name", device.name);
+    read(json, "label", device.label);
+    read(json, "more_names", device.more_names);
     return device;
 }
 
@@ -30,6 +37,7 @@ Json binding(const Binding& binding) {
     const auto devices = [](const std::vector<Device>& list) { return array_of(list, [](const Device& one) { return device(one); }); };
     Json gpu = device(binding.device);
     gpu["index"] = binding.gpu;
+    if (binding.parts > 1) gpu["parts"] = binding.parts;
     return {{"task", binding.task >= 0 ? Json(binding.task) : Json(nullptr)},
             {"gpu", std::move(gpu)},
             {"nics", devices(binding.nics)},
@@ -46,6 +54,7 @@ Binding binding(const Json& json) {
     if (const auto gpu = json.find("gpu"); gpu != json.end()) {
         binding.device = device(*gpu);
         read(*gpu, "index", binding.gpu);
+        read(*gpu, "parts", binding.parts);
     }
     read_array(json, "nics", binding.nics, [](const Json& one) { return device(one); });
     read_array(json, "candidates", binding.candidates, [](const Json& one) { return device(one); });

@@ -12,7 +12,11 @@ namespace {
 
 std::string pci_of(const topology::Place& place) { return place.pci ? to_string(*place.pci) : std::string(); }
 
-Device device_of(const topology::Nic& nic) { return {pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name}; }
+Device device_of(const topology::Nic& nic) {
+    Device device{pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name, {}, nic.more_names};
+    if (nic.alias != device.name) device.label = nic.alias;
+    return device;
+}
 
 template <class T>
 Setting setting_of(const config::Sourced<T>& sourced) {
@@ -29,6 +33,7 @@ NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBind
         row.task = task.task;
         row.gpu = static_cast<int>(to_index(task.gpu));
         row.device = {pci_of(gpu.place), gpu.name.empty() ? gpu.vendor : gpu.name};
+        row.parts = gpu.partitions;
         for (topology::NicIndex nic : task.nics) row.nics.push_back(device_of(node.nic(nic)));
         for (topology::NicIndex candidate : task.candidates) row.candidates.push_back(device_of(node.nic(candidate)));
         if (task.relation) row.relation = to_string(*task.relation);

@@ -12,6 +12,7 @@
 
 #include "policy/base/result.h"
 #include "policy/report/job_plan.h"
+#include "policy/report/order_run.h"
 #include "policy/report/statistics.h"
 
 namespace paced::report {
@@ -21,7 +22,8 @@ inline constexpr std::string_view schema = "paced-fabric-report/1";
 // What was decided, from the plans of the nodes that had one.
 struct PlanSummary {
     FabricView fabric;
-    OrderView order;
+    OrderView order;              // worked out at the launch
+    OrderRun order_run;           // as the ranks then ran
     std::vector<NodePlan> nodes;  // by index
     std::vector<std::string> kept, notes;
 

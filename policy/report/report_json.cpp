@@ -32,7 +32,10 @@ void read_distribution(const Json& json, const char* key, Distribution& d) {
 Json plan(const Report& report) {
     Json order_json = order(report.plan.order);
     order_json["asked"] = report.policy.order.value;
-    order_json["run"] = report.job.hosts;
+    const OrderRun& run = report.plan.order_run;
+    order_json["run"] = run.hosts.empty() ? report.job.hosts : run.hosts;
+    order_json["run_crossings"] = or_null(run.crossings);
+    order_json["as_asked"] = or_null(run.as_asked);
     return {{"order", std::move(order_json)},
             {"fabric", fabric(report.plan.fabric)},
             {"nodes", array_of(report.plan.nodes, [](const NodePlan& one) { return node(one); })},
@@ -271,14 +274,19 @@ Result<Report> parse_report(std::string_view text) {
             read(*found, "finished", report.finished);
         }
         if (const auto found = json.find("policy"); found != json.end()) report.policy = policy(*found);
+        read_array(json, "ranks", report.ranks, [](const Json& one) { return rank(one); });
         if (const auto found = json.find("plan"); found != json.end()) {
             if (const auto view = found->find("fabric"); view != found->end()) report.plan.fabric = fabric(*view);
-            if (const auto view = found->find("order"); view != found->end()) report.plan.order = order(*view);
+            if (const auto view = found->find("order"); view != found->end()) {
+                report.plan.order = order(*view);
+                if (!report.ranks.empty()) read(*view, "run", report.plan.order_run.hosts);
+                read(*view, "run_crossings", report.plan.order_run.crossings);
+                read(*view, "as_asked", report.plan.order_run.as_asked);
+            }
             read_array(*found, "nodes", report.plan.nodes, [](const Json& one) { return node(one); });
             read(*found, "kept", report.plan.kept);
             read(*found, "notes", report.plan.notes);
         }
-        read_array(json, "ranks", report.ranks, [](const Json& one) { return rank(one); });
         read_array(json, "stragglers", report.stragglers, [](const Json& one) { return straggler(one); });
         read_array(json, "communicators", report.communicators, [](const Json& one) { return communicator(one); });
         if (const auto found = json.find("iterations"); found != json.end()) report.iterations = iterations(*found);

@@ -15,7 +15,7 @@ std::string plural_of(std::string_view level) { return level == "leaf" ? "leaves
 
 std::string figures(const OrderCost& cost) {
     std::string text = std::to_string(cost.submitted);
-    if (cost.chosen != cost.submitted) text += " as submitted, " + std::to_string(cost.chosen) + " in this order";
+    if (cost.chosen != cost.submitted) text += " as submitted, " + std::to_string(cost.chosen) + " in the chosen order";
     if (cost.chosen <= cost.lower_bound) text += ", the fewest possible";
     return text;
 }

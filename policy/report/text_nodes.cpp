@@ -55,6 +55,7 @@ TextTable binding_table(const NodePlan& plan, bool models, std::size_t rows_max)
                      {"GPU", true},
                      {"PCI"},
                      {"model", false, true},
+                     {"parts", true},
                      {"NUMA", true},
                      {"CPUs", false, true},
                      {"NIC", false, true},
@@ -63,7 +64,8 @@ TextTable binding_table(const NodePlan& plan, bool models, std::size_t rows_max)
     for (std::size_t i = 0; i < plan.bindings.size() && i < rows_max; ++i) {
         const Binding& binding = plan.bindings[i];
         table.add({cell(tasks, binding.task >= 0 ? std::to_string(binding.task) : ""), std::to_string(binding.gpu), cell(pci, binding.device.pci),
-                   models ? binding.device.name : "", cell(numa, binding.numa ? std::to_string(*binding.numa) : ""), cell(true, binding.cpus),
+                   models ? binding.device.name : "",
+                   binding.parts > 1 ? std::to_string(binding.parts) : "", cell(numa, binding.numa ? std::to_string(*binding.numa) : ""), cell(true, binding.cpus),
                    binding.nics.empty() ? "none" : names_of(binding.nics), cell(true, binding.relation), names_of(others_of(binding))});
     }
     return table;

@@ -8,6 +8,7 @@
 #include "policy/report/ranges.h"
 #include "policy/report/text.h"
 #include "policy/report/text_layout.h"
+#include "policy/report/text_order.h"
 
 namespace paced::report {
 
@@ -62,6 +63,23 @@ void add_stragglers(Block& block, const Report& report) {
     const bool measured = std::any_of(report.communicators.begin(), report.communicators.end(),
                                       [](const CommunicatorReport& communicator) { return communicator.matched > 0; });
     block.add("straggler", measured ? "none: no rank is late again and again" : "not known: no collective was seen on all of its ranks");
+}
+
+// How the ranks lay on the switches: what was wanted, and what came of it.
+void add_order_run(Block& block, const PlanSummary& plan) {
+    if (plan.fabric.leaves.size() < 2 && !order_wanted(plan.order)) return;
+    const std::string steps = plan.order_run.crossings ? "a ring over the ranks changed leaves " + count_of(*plan.order_run.crossings, "time") : "";
+    std::string text;
+    if (plan.order.applied) {
+        text = "for " + plan.order.pattern + ", " + (plan.order_run.as_asked.value_or(false) ? "ran as asked for" : "not seen to run as asked for");
+        if (!steps.empty()) text += ": " + steps;
+        if (!plan.order.levels.empty() && plan.order.pattern == "ring") text += ", " + std::to_string(plan.order.levels.back().submitted) + " in the submitted order";
+    } else {
+        if (steps.empty()) return;
+        text = "as submitted: " + steps;
+        if (*plan.order_run.crossings > plan.fabric.crossings_least) text += ", the best order needs " + std::to_string(plan.fabric.crossings_least);
+    }
+    block.add("order", text);
 }
 
 void add_attribution(Block& block, const Attribution& attribution) {
@@ -229,6 +247,7 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
     add_iterations(block, report.iterations);
     add_stragglers(block, report);
     add_attribution(block, report.attribution);
+    add_order_run(block, report.plan);
     add_communicators(block, report, level);
     add_ranks(block, report, level);
     add_differing_nodes(block, report.plan, level);

@@ -162,7 +162,9 @@ private:
         }
         if (length > max_name) return fail(start, "a host name of more than 255 characters");
         if (list_.hosts.size() + total > host_list_limit) return fail(start, "more than 1000000 hosts");
-        list_.hosts.reserve(list_.hosts.size() + total);
+        // twice as much at least: a list without brackets adds one host at a time
+        if (const std::size_t needed = list_.hosts.size() + total; needed > list_.hosts.capacity())
+            list_.hosts.reserve(std::max(needed, 2 * list_.hosts.capacity()));
         std::string host = pattern.texts.front();
         expand(pattern, 0, host);
         return true;

@@ -23,20 +23,24 @@ constexpr std::size_t few_hosts = 4;
 
 class UnionFind {
 public:
-    explicit UnionFind(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), Index{0}); }
+    explicit UnionFind(const std::vector<int>& height) : height_(height), parent_(height.size()) {
+        std::iota(parent_.begin(), parent_.end(), Index{0});
+    }
 
     Index find(Index each) {
         while (parent_[each] != each) each = parent_[each] = parent_[parent_[each]];
         return each;
     }
-    // The smaller one leads, so that the result does not depend on the order of links.
+    // The lowest leads, then the first: a leaf's set keeps its leader until other leaves join it.
     void join(Index a, Index b) {
         a = find(a);
         b = find(b);
-        parent_[std::max(a, b)] = std::min(a, b);
+        const bool swapped = std::pair(height_[b], b) < std::pair(height_[a], a);
+        parent_[swapped ? a : b] = swapped ? b : a;
     }
 
 private:
+    const std::vector<int>& height_;
     std::vector<Index> parent_;
 };
 
@@ -112,14 +116,16 @@ Reach reach_of(const SwitchGraph& graph, const Neighbours& neighbours) {
     std::vector<Index> leaves;
     std::vector<bool> doubtful(graph.switches.size());
     for (Index each : with_hosts) {
-        if (hosts_on[each] * few_hosts < *middle) doubtful[each] = true;
-        else leaves.push_back(each);
+        if (hosts_on[each] * few_hosts < *middle)
+            doubtful[each] = true;
+        else
+            leaves.push_back(each);
     }
     if (leaves.size() == with_hosts.size()) return reach_from(std::move(leaves), neighbours, graph.switches.size());
 
     // A doubtful switch is above the leaves where its neighbours below are not joined without it.
     const Reach sure = reach_from(leaves, neighbours, graph.switches.size());
-    UnionFind joined(graph.switches.size());
+    UnionFind joined(sure.height);
     for (auto level = level_after({}, sure); !level.empty(); level = level_after(level, sure)) {
         std::vector<Index> above;
         for (Index each : level) {
@@ -148,7 +154,7 @@ Reach reach_of(const SwitchGraph& graph, const Neighbours& neighbours) {
 
 // Hosts that are one on a level: what they hang on, and the switch of the result that stands for them.
 struct Group {
-    std::vector<Index> parts;  // leaves on level 0, joined sets of switches above; sorted
+    std::vector<Index> parts;          // leaves on level 0, joined sets of switches above; sorted
     std::vector<std::size_t> members;  // of the level below; hosts on level 0
     std::size_t hosts = 0;
     std::string name;
@@ -187,8 +193,8 @@ std::vector<Group> grouped(const std::vector<std::vector<Index>>& parts_of_membe
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const auto& parts = groups[i].parts;
         if (parts.size() >= usual) continue;
-        const auto& candidates = with_part[*std::min_element(
-            parts.begin(), parts.end(), [&](Index a, Index b) { return with_part[a].size() < with_part[b].size(); })];
+        const auto& candidates = with_part[*std::min_element(parts.begin(), parts.end(),
+                                                             [&](Index a, Index b) { return with_part[a].size() < with_part[b].size(); })];
         std::optional<std::size_t> home;
         std::size_t homes = 0;
         for (std::size_t each : candidates) {
@@ -243,6 +249,14 @@ std::string some_of(const std::vector<std::string>& names) {
     return join(std::span(names).first(shown - 1), ", ") + " and " + std::to_string(names.size() - (shown - 1)) + " others";
 }
 
+// "3 hosts of 8 have fewer than 2 rails: n1, n2, n3"
+void tell_of(const std::vector<std::string>& hosts, const std::string& of_all, const std::string& what, const std::string& file,
+             Diagnostics& diagnostics) {
+    if (hosts.empty()) return;
+    diagnostics.warning({file, 0, 0}, count_of(static_cast<long long>(hosts.size()), "host") + of_all +
+                                          (hosts.size() == 1 ? " has " : " have ") + what + ": " + some_of(hosts));
+}
+
 }  // namespace
 
 std::vector<int> heights(const SwitchGraph& graph) {
@@ -268,13 +282,8 @@ FabricTopology fabric_of(const SwitchGraph& graph, const std::string& file, Diag
     std::vector<std::string> fewer;
     for (std::size_t i = 0; i < leaves.size(); ++i)
         if (leaves[i].size() < rails) fewer.push_back(*names[i]);
-    if (!fewer.empty())
-        diagnostics.warning({file, 0, 0}, count_of(static_cast<long long>(fewer.size()), "host") + " of " + std::to_string(leaves.size()) +
-                                              (fewer.size() == 1 ? " has" : " have") + " fewer than " + std::to_string(rails) +
-                                              " rails: " + some_of(fewer));
-    if (!unlinked.empty())
-        diagnostics.warning({file, 0, 0}, count_of(static_cast<long long>(unlinked.size()), "host") +
-                                              (unlinked.size() == 1 ? " has" : " have") + " no link to a switch: " + some_of(unlinked));
+    tell_of(fewer, " of " + std::to_string(leaves.size()), "fewer than " + std::to_string(rails) + " rails", file, diagnostics);
+    tell_of(unlinked, "", "no link to a switch", file, diagnostics);
 
     const Neighbours neighbours(graph);
     const Reach reach = reach_of(graph, neighbours);
@@ -288,10 +297,17 @@ FabricTopology fabric_of(const SwitchGraph& graph, const std::string& file, Diag
         builder.add_switch(group.name, std::move(hosts), {}, {file, 0, 0});
     }
 
-    UnionFind joined(graph.switches.size());
+    UnionFind joined(reach.height);
+    std::vector<Index> leading;  // switches with hosts that no other one leads
+    for (const auto& each : leaves) leading.insert(leading.end(), each.begin(), each.end());
+    std::sort(leading.begin(), leading.end());
+    leading.erase(std::unique(leading.begin(), leading.end()), leading.end());
     for (auto level = level_after({}, reach); !level.empty() && groups.size() > 1; level = level_after(level, reach)) {
         const int height = reach.height[level.front()];
         join_level(joined, reach, neighbours, level);
+        // A fabric as deep as it is large stays quick: levels that join no two switches with hosts change no group.
+        const auto is_led_by_another = [&](Index each) { return joined.find(each) != each; };
+        if (std::erase_if(leading, is_led_by_another) == 0) continue;
         std::vector<std::vector<Index>> parts;
         std::vector<std::size_t> hosts;
         for (const Group& group : groups) {
@@ -302,7 +318,7 @@ FabricTopology fabric_of(const SwitchGraph& graph, const std::string& file, Diag
             mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
         }
         std::vector<Group> above = grouped(parts, hosts);
-        if (above.size() == groups.size()) {  // nothing is joined
+        if (above.size() == groups.size()) {  // no two groups are
             for (std::size_t i = 0; i < groups.size(); ++i) groups[i].parts = std::move(parts[i]);
             continue;
         }

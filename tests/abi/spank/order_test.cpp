@@ -248,11 +248,23 @@ TEST_F(OrderInTask, an_srun_inside_finds_nothing_of_ours) {
     for (const char* placed_text : {"7 ordered ring n[1,3,2,4]", long_list.c_str()}) {
         for (const bool active : {true, false}) {
             const auto environment = task(placed_text, active);
-            EXPECT_EQ(environment.count("SLURM_DISTRIBUTION"), 0U);
+            EXPECT_EQ(environment.at("SLURM_DISTRIBUTION"), "cyclic");  // as srun says without a host file
             EXPECT_EQ(environment.count("SLURM_HOSTFILE"), 0U);
             EXPECT_EQ(environment.count("SLURM_PACED_FABRIC_PLACED"), 0U);
         }
     }
+}
+
+TEST_F(OrderInTask, several_tasks_on_a_node_are_a_block) {
+    start(S_CTX_REMOTE);
+    fake.task = 0;
+    fake.tasks = 8;
+    fake.nodes = 4;
+    fake_setenv("SLURM_DISTRIBUTION", "arbitrary");
+    fake_setenv("SLURM_PACED_FABRIC_PLACED", "7 ordered ring n[1,3,2,4]");
+    call(plugin.init);
+    call(plugin.task_init);
+    EXPECT_EQ(job_environment().at("SLURM_DISTRIBUTION"), "block");
 }
 
 TEST_F(OrderInTask, what_is_the_users_stays) {

@@ -11,8 +11,8 @@ function sorted(values, n, i, j, v) {
 function clamp(i, n) { return i < 1 ? 1 : i > n ? n : i }
 { count[$1]++; without[$1, count[$1]] = $2; with_it[$1, count[$1]] = $3 }
 END {
-  cells = split("control idle observe", names, " ")
-  printf "%-9s %5s %9s %9s %9s %18s\n", "cell", "pairs", "without", "with", "added", "95 % interval"
+  cells = split("control idle observe job-idle job-observe job-order", names, " ")
+  printf "%-11s %5s %9s %9s %9s %18s\n", "cell", "pairs", "without", "with", "added", "95 % interval"
   for (c = 1; c <= cells; c++) {
     n = count[names[c]]
     if (n == 0) continue
@@ -25,7 +25,7 @@ END {
     m = int((n + 1) / 2); half = int(0.98 * sqrt(n)) + 1
     low = d[clamp(m - half, n)]; high = d[clamp(m + half, n)]
     mean = sum / n; spread = squares / n - mean * mean
-    printf "%-9s %5d %6.1f ms %6.1f ms %6.1f ms  [%6.1f, %6.1f] ms\n", names[c], n, a[m], b[m], d[m], low, high
+    printf "%-11s %5d %6.1f ms %6.1f ms %6.1f ms  [%6.1f, %6.1f] ms\n", names[c], n, a[m], b[m], d[m], low, high
     list = list (list == "" ? "" : ", ") sprintf("{\"cell\": \"srun-true\", \"arm\": \"%s\", \"pairs\": %d, \"mean_ms\": %.2f, \"cv\": %.3f, \"p50_ms\": %.1f, \"p99_ms\": %.1f, \"change_percent\": %.1f, \"change_ci95\": [%.1f, %.1f], \"added_ms\": %.1f}", \
       names[c], n, mean, sqrt(spread > 0 ? spread : 0) / mean, b[m], b[clamp(int(n * .99) + 1, n)], 100 * d[m] / a[m], 100 * low / a[m], 100 * high / a[m], d[m])
   }

@@ -21,7 +21,7 @@ TEST(OrderRing, IsTheOptimumOnEverySmallTreeAndOnEveryLevel) {
             for (const Hosts& hosts : {interleaved(built), contiguous(built), shuffled(built, 1), shuffled(built, 2)}) {
                 const Climb climb(built.fabric, hosts);
                 const auto cost_of = [&](const std::vector<std::size_t>& order) { return ring_cost(climb, order); };
-                const Optimum optimum = brute_force(hosts.size(), cost_of);
+                const Optimum optimum = brute_force(climb, hosts.size(), cost_of);
                 const RankOrder order = rank_order(built.fabric, hosts, 1, ring);
                 ASSERT_EQ(chosen(order), optimum.best) << to_text(shape);
                 ASSERT_EQ(chosen(order), optimum.each_level) << to_text(shape);

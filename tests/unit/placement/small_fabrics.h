@@ -185,15 +185,27 @@ struct Optimum {
     Costs best, each_level;
 };
 template <class CostOf>
-Optimum brute_force(std::size_t hosts, const CostOf& cost_of) {
-    std::vector<std::size_t> order(hosts);
-    std::iota(order.begin(), order.end(), 0);
-    Optimum optimum{cost_of(order), cost_of(order)};
-    while (std::next_permutation(order.begin() + 1, order.end())) {
+Optimum brute_force(const Climb& climb, std::size_t hosts, const CostOf& cost_of) {
+    // Hosts of one switch are alike, so of orders that only swap such hosts one is looked at: each host goes by the first
+    // one of its switch, and these names are permuted.
+    std::vector<std::size_t> names(hosts), order(hosts), next(hosts);
+    for (std::size_t i = 0; i < hosts; ++i)
+        while (names[i] < i && climb(names[i], i) >= 0) ++names[i];
+    const std::vector<std::size_t> as_submitted = names;
+    std::sort(names.begin() + 1, names.end());
+    Optimum optimum;
+    do {
+        std::fill(next.begin(), next.end(), 0);
+        for (std::size_t i = 0; i < hosts; ++i) {
+            std::size_t& from = next[names[i]];
+            while (as_submitted[from] != names[i]) ++from;
+            order[i] = from++;
+        }
         Costs costs = cost_of(order);
+        if (optimum.best.empty()) optimum = {costs, costs};
         for (std::size_t i = 0; i < costs.size(); ++i) optimum.each_level[i] = std::min(optimum.each_level[i], costs[i]);
         optimum.best = std::min(optimum.best, std::move(costs));
-    }
+    } while (std::next_permutation(names.begin() + 1, names.end()));
     return optimum;
 }
 

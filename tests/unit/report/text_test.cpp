@@ -3,6 +3,7 @@
 // at the difference.
 #include "policy/report/text.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -75,6 +76,76 @@ TEST(HeadText, EightGpusFitTwentyLines) {
     EXPECT_LE(lines.size(), 20u);
     expect_golden("head-8gpu-full.txt", text_of(head_lines(eight_gpus(), Level::full)));
     EXPECT_TRUE(head_lines(eight_gpus(), Level::none).empty());
+}
+
+// The plan of a step whose nodes were submitted to and fro between the leaves.
+JobPlan interleaved() {
+    JobPlan plan = plans_for(straggler()).front();
+    plan.fabric.leaves = {{"leaf1", {"n1", "n3", "n5", "n7"}}, {"leaf2", {"n2", "n4", "n6", "n8"}}};
+    plan.fabric.crossings = 8;
+    plan.policy.order = {"ring", "flag --paced-fabric-order"};
+    plan.order = {"ring", "flag --paced-fabric-order", {"n1", "n3", "n5", "n7", "n2", "n4", "n6", "n8"}, {{"core", 2, 2, 2}, {"leaf", 2, 8, 2}}, 2, true,
+                  false, {}, {"hosts are taken leaf by leaf", "runner-up: the submitted order"}};
+    return plan;
+}
+
+// The lines with these labels, and those that they run on to.
+std::string lines_of(const std::vector<std::string>& lines, std::initializer_list<std::string_view> labels) {
+    std::string text;
+    bool within = false;
+    for (const std::string& line : lines) {
+        if (line.size() > 2 && line[2] != ' ')
+            within = std::any_of(labels.begin(), labels.end(), [&](std::string_view label) { return line.substr(2).starts_with(label); });
+        if (within) text += line + '\n';
+    }
+    return text;
+}
+
+std::string order_lines(const JobPlan& plan, Level level) { return lines_of(head_lines(plan, level), {"order", "reason      order", "note"}); }
+
+TEST(HeadText, AnOrderAppliedKeptOrOnlyShown) {
+    JobPlan plan = interleaved();
+    plan.policy.bind_applies = plan.policy.order_applies = plan.order.applied = true;
+    std::string text = order_lines(plan, Level::full);
+    plan.order.applied = false;
+    plan.order.kept_because = "you gave -m, which says how ranks are laid out";
+    text += "--\n" + order_lines(plan, Level::summary);
+    plan.order.kept_because.clear();
+    plan.policy.order = {"ring", "/etc/paced-fabric/policy.toml:12"};
+    plan.policy.order_applies = false;
+    text += "--\n" + order_lines(plan, Level::summary);
+    plan.order = {"none", "built-in", {}, {}, 0, false, false, {}, {}};
+    plan.policy.order = {"none", "built-in"};
+    text += "--\n" + order_lines(plan, Level::full);
+    expect_golden("head-order.txt", text);
+}
+
+TEST(ReportText, TheOrderThatRan) {
+    Program program = straggler();
+    program.straggler = -1;
+    const Trace trace = play(program).trace;  // n1, n2, n3, ...
+    std::vector<JobPlan> plans = plans_for(program);
+    for (JobPlan& plan : plans) {
+        const NodePlan node = plan.node;
+        plan = interleaved();
+        plan.node = node;
+    }
+    const auto ran = [&] {
+        const Report report = analyse(trace, plans);
+        const auto again = parse_report(to_json(report));
+        EXPECT_TRUE(again);
+        EXPECT_EQ(again->plan, report.plan);
+        return lines_of(report_lines(report, Level::summary, ""), {"order", "warning"});
+    };
+    std::string text = ran();
+    for (JobPlan& plan : plans) plan.order.applied = true;
+    text += "--\n" + ran();
+    for (JobPlan& plan : plans) {
+        plan.order.hosts = plan.job.hosts;
+        plan.order.levels.back().submitted = 10;
+    }
+    text += "--\n" + ran();
+    expect_golden("order-ran.txt", text);
 }
 
 TEST(HeadText, ANodeWithoutGpusAndAFabricUnknown) {

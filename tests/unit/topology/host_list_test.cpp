@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include <ctime>
+
 #include <gtest/gtest.h>
 
 #include "policy/base/text.h"
@@ -109,6 +111,15 @@ TEST(HostList, CompressesInOrder) {
         EXPECT_EQ(joined(expand_hosts(each.text)), each.hosts);  // and back
     }
     EXPECT_EQ(compress_hosts({}), "");
+}
+
+// 100,000 names without brackets took 49 s, as each one moved all before it.
+TEST(HostList, ALongPlainListIsReadInOnePass) {
+    std::string text;
+    for (int i = 0; i < 100'000; ++i) text += "n" + std::to_string(i) + ',';
+    const std::clock_t start = std::clock();
+    EXPECT_EQ(expand_hosts(text).hosts.size(), 100'000u);
+    EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 5.0);
 }
 
 }  // namespace
