@@ -9,13 +9,9 @@
 #include <vector>
 
 #include "policy/base/text.h"
-<<<<<<< HEAD
 #include "policy/io/link_states.h"
-#include "policy/io/text_file.h"
-=======
 #include "policy/io/sysfs_files.h"
 #include "policy/io/sysfs_gpus.h"
->>>>>>> nodes
 
 namespace paced::io {
 

@@ -85,12 +85,8 @@ struct OrderView {
 
 struct Device {
     std::string pci, name;
-<<<<<<< HEAD
     std::string label{};                    // what the input calls it, where that is another name: "NIC2" of nvidia-smi
     std::vector<std::string> more_names{};  // further devices at the same address: mlx5_1 beside mlx5_0
-=======
-    std::string label = {};  // what the input calls a NIC beside its name ("NIC0" of nvidia-smi); mostly empty
->>>>>>> nodes
 
     friend bool operator==(const Device&, const Device&) = default;
 };

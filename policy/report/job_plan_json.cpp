@@ -20,10 +20,7 @@ void read_setting(const Json& json, const char* key, Setting& setting) {
 Json device(const Device& device) {
     Json json{{"pci", text_or_null(device.pci)}, {"name", text_or_null(device.name)}};
     if (!device.label.empty()) json["label"] = device.label;
-<<<<<<< HEAD
     if (!device.more_names.empty()) json["more_names"] = device.more_names;
-=======
->>>>>>> nodes
     return json;
 }
 
@@ -32,10 +29,7 @@ Device device(const Json& json) {
     read(json, "pci", device.pci);
     read(json, "name", device.name);
     read(json, "label", device.label);
-<<<<<<< HEAD
     read(json, "more_names", device.more_names);
-=======
->>>>>>> nodes
     return device;
 }
 

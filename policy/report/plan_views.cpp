@@ -13,13 +13,9 @@ namespace {
 std::string pci_of(const topology::Place& place) { return place.pci ? to_string(*place.pci) : std::string(); }
 
 Device device_of(const topology::Nic& nic) {
-<<<<<<< HEAD
     Device device{pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name, {}, nic.more_names};
     if (nic.alias != device.name) device.label = nic.alias;
     return device;
-=======
-    return {pci_of(nic.place), nic.name.empty() && !nic.netdevs.empty() ? nic.netdevs.front() : nic.name, nic.alias};
->>>>>>> nodes
 }
 
 template <class T>
