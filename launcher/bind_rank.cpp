@@ -10,6 +10,7 @@
 #include <sched.h>
 
 #include "plugin/step/node_view.h"
+#include "plugin/step/settled.h"
 #include "plugin/step/slurm_gpus.h"
 #include "plugin/step_environment.h"
 #include "policy/base/text.h"
@@ -101,11 +102,12 @@ void bind_rank(const Launch& launch, const config::Effective& effective, const s
     const placement::NodeVariables variables = placement::variables_for(*node, binding, io::read_node_network(*node));
     if (rank < variables.of_tasks.size())
         for (const auto& [name, value] : variables.of_tasks[rank])
-            if (!environment.get(name)) made.set.emplace_back(name, value);
+            if (!step::is_settled(name, environment)) made.set.emplace_back(name, value);
     made.log.insert(made.log.end(), variables.reasons.begin(), variables.reasons.end());
 
     if (effective.bind.value != config::Bind::gpu_nic_cpu) return;
-    if (is_bound(*node, own, environment)) made.log.push_back("the ranks' cores stay as they are: they are bound already");
+    if (const std::string who = step::cores_bound_by(environment); !who.empty()) made.log.push_back("the ranks' cores stay as they are: bound by " + who);
+    else if (is_bound(*node, own, environment)) made.log.push_back("the ranks' cores stay as they are: they are bound already");
     else made.cpus = binding.tasks[rank].cpus;
 }
 

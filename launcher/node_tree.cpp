@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "policy/report/text_table.h"
 #include "policy/base/text.h"
+#include "policy/report/text_table.h"
 
 namespace paced::launcher {
 
@@ -32,12 +32,14 @@ std::string memory_text(std::uint64_t bytes) {
     return bytes == 0 ? "" : ", " + std::to_string((bytes + (1u << 29)) >> 30) + " GiB";
 }
 
-// What is drawn above a device of an input that tells relations instead of paths: the nearest devices around it, keyed by the first of them.
+// What is drawn above a device of an input that tells relations instead of paths: the nearest devices around it, keyed by the first of
+// them.
 struct Neighbours {
     std::vector<std::pair<std::string, std::string>> branches;  // key and text, outermost first
 };
 
-// GPUs and NICs (behind the GPUs) that reach one another by relations of at most this one: for each the number of its group. Alone: its own.
+// GPUs and NICs (behind the GPUs) that reach one another by relations of at most this one: for each the number of its group. Alone: its
+// own.
 std::vector<std::size_t> groups_within(const NodeTopology& node, Relation most) {
     std::vector<std::size_t> group(node.gpus.size() + node.nics.size());
     std::iota(group.begin(), group.end(), std::size_t{0});

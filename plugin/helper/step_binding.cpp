@@ -7,12 +7,12 @@
 #include <map>
 #include <optional>
 
+#include "plugin/step/settled.h"
 #include "plugin/step/slurm_gpus.h"
 #include "policy/base/text.h"
 #include "policy/config/placement_applies.h"
 #include "policy/io/link_states.h"
 #include "policy/io/node_network.h"
-#include "policy/io/text_file.h"
 #include "policy/placement/binding.h"
 #include "policy/placement/library_variables.h"
 #include "policy/placement/visible_devices.h"
@@ -25,28 +25,6 @@ namespace {
 
 using placement::NodeBinding;
 using topology::GpuIndex;
-
-constexpr char ucx_conf[] = "/etc/ucx/ucx.conf";
-
-// Whether a line of UCX's own file sets the list; a variable would go over it.
-bool site_has_ucx_list() {
-    const auto text = io::read_text_file(ucx_conf, 1 << 20);
-    if (!text) return false;
-    for (std::string_view line : split(*text, '\n'))
-        if (trim(line.substr(0, line.find('='))) == "UCX_NET_DEVICES") return true;
-    return false;
-}
-
-// Who has bound the cores already; empty: nobody that is known here. The task's own mask is looked at in the task.
-std::string cores_bound_by(const Environment& environment) {
-    std::string words;
-    for (std::string_view word : split(environment.get_or("SLURM_CPU_BIND", ""), ',')) {
-        if (word != "quiet" && word != "verbose" && !word.empty()) words = "--cpu-bind or SLURM_CPU_BIND";
-    }
-    for (const char* name : {"OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
-        if (words.empty() && environment.get(name)) words = name;
-    return words;
-}
 
 class Binder {
 public:
@@ -112,17 +90,11 @@ private:
         for (const placement::DeviceVariable& variable : devices_.variables) add("sees", variable.name + (variable.value ? '=' + *variable.value : ""));
     }
 
-    // What somebody else has settled. MPICH's number counts what its provider lists, so who changes that is left alone.
+    // Asked once for each variable: one of them takes a file.
     bool is_settled(std::string_view name) {
-        if (environment_.get(name)) return true;
-        if (name == "UCX_NET_DEVICES") {
-            if (!site_ucx_) site_ucx_ = site_has_ucx_list();
-            return *site_ucx_;
-        }
-        if (name == "MPIR_CVAR_CH4_OFI_PREF_NIC")
-            for (const char* other : {"MPIR_CVAR_CH4_OFI_MAX_NICS", "MPIR_CVAR_CH4_OFI_NIC_GPU_AFFINITY", "FI_PROVIDER", "FI_VERBS_IFACE"})
-                if (environment_.get(other)) return true;
-        return false;
+        const auto known = settled_.find(name);
+        if (known != settled_.end()) return known->second;
+        return settled_.emplace(name, step::is_settled(name, environment_)).first->second;
     }
 
     void add_variables(const NodeBinding& by_gpu, const std::optional<NodeBinding>& by_task) {
@@ -150,11 +122,12 @@ private:
             for (const auto& [assignment, ids] : tasks) add("task", report::compress_numbers(ids, ids.size()) + ' ' + assignment);
         }
         for (const std::string& reason : of_tasks.reasons) found_.plan.notes.push_back(reason);
-        if (site_ucx_.value_or(false)) found_.kept.push_back("UCX_NET_DEVICES stays as " + std::string(ucx_conf) + " has it");
+        if (const auto ucx = settled_.find("UCX_NET_DEVICES"); ucx != settled_.end() && ucx->second && !environment_.get("UCX_NET_DEVICES"))
+            found_.kept.push_back("UCX_NET_DEVICES stays as " + std::string(step::ucx_conf) + " has it");
     }
 
     void add_cpus(const NodeBinding& by_gpu, const std::optional<NodeBinding>& by_task, bool applies) {
-        if (const std::string who = cores_bound_by(environment_); !who.empty()) {
+        if (const std::string who = step::cores_bound_by(environment_); !who.empty()) {
             found_.plan.notes.push_back("the tasks' cores stay as they are: bound by " + who);
             return;
         }
@@ -175,7 +148,7 @@ private:
     const config::Effective& effective_;
     const topology::NodeTopology& node_;
     placement::VisibleDevices devices_;
-    std::optional<bool> site_ucx_;
+    std::map<std::string_view, bool> settled_;
     StepBinding found_;
 };
 

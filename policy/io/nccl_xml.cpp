@@ -107,10 +107,10 @@ private:
     std::map<int, CpuSet> numa_nodes_;
     std::set<PciAddress> seen_;
     std::set<std::string> hosts_;
-    int cpus_ = 0;                     // <cpu> so far
-    std::optional<Place> cpu_;         // of the one that is open: where what is directly below it sits
-    std::vector<Pci> pcis_;            // open, outermost first
-    std::size_t without_class_ = 0;    // devices of which nothing but the address is told
+    int cpus_ = 0;                   // <cpu> so far
+    std::optional<Place> cpu_;       // of the one that is open: where what is directly below it sits
+    std::vector<Pci> pcis_;          // open, outermost first
+    std::size_t without_class_ = 0;  // devices of which nothing but the address is told
     std::optional<Location> first_without_class_;
     bool wrong_ = false;
 };
@@ -120,7 +120,8 @@ std::optional<std::uint32_t> NcclXmlParser::hex_of(std::string_view attribute, s
     if (text.empty()) return std::nullopt;
     const auto value = parse_hex(text);
     if (value && *value <= most) return value;
-    error(std::string(attribute) + " '" + text + "' is not a hexadecimal number of a PCI device").hints.push_back("a GPU's class is 0x030200");
+    error(std::string(attribute) + " '" + text + "' is not a hexadecimal number of a PCI device")
+        .hints.push_back("a GPU's class is 0x030200");
     return std::nullopt;
 }
 
@@ -137,12 +138,14 @@ void NcclXmlParser::open_cpu() {
     if (const auto cpus = parse_mask(mask)) {
         place.local_cpus = *cpus;
     } else {
-        error("affinity '" + mask + "' is not a mask of CPUs").hints.push_back("words of 8 hexadecimal digits, as in \"0000ffff,0000ffff\"");
+        error("affinity '" + mask + "' is not a mask of CPUs")
+            .hints.push_back("words of 8 hexadecimal digits, as in \"0000ffff,0000ffff\"");
     }
     if (place.numa) numa_nodes_[*place.numa] |= place.local_cpus;
     node_.cpus |= place.local_cpus;
     if (const std::string host = text_of("host_hash"); !host.empty() && hosts_.insert(host).second && hosts_.size() == 2)
-        error("a <cpu> of a second host: the file describes more than one node").hints.push_back("NCCL_MNNVL_ENABLE=0 makes NCCL write one node");
+        error("a <cpu> of a second host: the file describes more than one node")
+            .hints.push_back("NCCL_MNNVL_ENABLE=0 makes NCCL write one node");
     cpu_ = std::move(place);
 }
 
@@ -151,9 +154,11 @@ void NcclXmlParser::open_pci() {
     const std::string bus = text_of("busid");
     if (const auto address = parse_pci_address(bus)) {
         pci.address = *address;
-        if (!seen_.insert(*address).second) error("a second <pci> of address " + to_string(*address)).hints.push_back("devices are told apart by their busid");
+        if (!seen_.insert(*address).second)
+            error("a second <pci> of address " + to_string(*address)).hints.push_back("devices are told apart by their busid");
     } else {
-        error(bus.empty() ? "a <pci> without a busid" : "busid '" + bus + "' is not a PCI address").hints.push_back("as in busid=\"0000:06:00.0\"");
+        error(bus.empty() ? "a <pci> without a busid" : "busid '" + bus + "' is not a PCI address")
+            .hints.push_back("as in busid=\"0000:06:00.0\"");
     }
     // 0x030200: class, subclass, programming interface
     if (const auto class_code = hex_of("class", 0xffffff)) {
@@ -298,12 +303,15 @@ bool NcclXmlParser::finish() {
             diagnostics_.error({file_, 0, 0}, "no GPU and no NIC in this NCCL topology").hints.push_back(hint);
             return false;
         }
-        diagnostics_.warning(*first_without_class_, "no GPU and no NIC: " + count_of(static_cast<long long>(without_class_), "device") + " without a class")
+        diagnostics_
+            .warning(*first_without_class_,
+                     "no GPU and no NIC: " + count_of(static_cast<long long>(without_class_), "device") + " without a class")
             .hints.push_back(hint);
     }
     node_.origin = "NCCL topology " + file_;
     for (const auto& [number, cpus] : numa_nodes_) node_.numa_nodes.push_back({number, cpus, 0});
-    for (int cpu : node_.cpus.members()) node_.pus.push_back({.cpu = cpu, .core = static_cast<int>(node_.pus.size())});  // cores are not told
+    for (int cpu : node_.cpus.members())
+        node_.pus.push_back({.cpu = cpu, .core = static_cast<int>(node_.pus.size())});  // cores are not told
     locate_pus(node_);
     sort_devices(node_);
     return true;

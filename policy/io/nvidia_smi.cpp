@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "policy/base/text.h"
+#include "policy/io/nvidia_smi_text.h"
 #include "policy/topology/device_kinds.h"
 #include "policy/topology/host_list.h"
 
@@ -17,119 +18,12 @@ namespace paced::io {
 namespace {
 
 using namespace paced::topology;
+using namespace nvidia_smi;
 
 constexpr std::size_t most_devices = 1024;  // the table of relations grows with their square
 constexpr char how_to_get_it[] = "the whole output of `nvidia-smi topo -m` is needed, from its head line (GPU0 GPU1 ...) on";
 
 constexpr char one_node[] = "one node in each file";
-
-struct Cell {
-    std::string_view text;
-    int column = 1;  // from 1
-};
-
-bool is_blank(char c) {
-    return c == ' ' || c == '\r';
-}
-
-Cell trimmed(std::string_view line, std::size_t start, std::size_t end) {
-    while (start < end && is_blank(line[start])) ++start;
-    while (end > start && is_blank(line[end - 1])) --end;
-    return {line.substr(start, end - start), static_cast<int>(start) + 1};
-}
-
-// The cells of a line: between tabs, where it has any behind its first word, else its words.
-std::vector<Cell> cells_of(std::string_view line) {
-    std::vector<Cell> cells;
-    const bool tabs = trim(line).find('\t') != std::string_view::npos;
-    for (std::size_t start = 0; start <= line.size();) {
-        std::size_t end = start;
-        while (end < line.size() && line[end] != '\t' && (tabs || line[end] != ' ')) ++end;
-        const Cell cell = trimmed(line, start, end);
-        if (tabs || !cell.text.empty()) cells.push_back(cell);
-        start = end + 1;
-    }
-    return cells;
-}
-
-// "GPU12" by "GPU": true
-bool is_numbered(std::string_view text, std::string_view word) {
-    return text.starts_with(word) && parse_integer(text.substr(word.size())).value_or(-1) >= 0;
-}
-
-// The words that a cell may hold. nullopt: none of them.
-struct CellWord {
-    std::optional<Relation> relation;  // nullopt: not told
-};
-std::optional<CellWord> parse_cell(std::string_view text) {
-    if (text.empty() || text == "?" || text == "-" || text == "N/A" || text == "X") return CellWord{};
-    if (text == "SOC") return CellWord{Relation::sys};  // tools of before 2018
-    const auto relation = parse_relation(text);
-    if (relation && *relation != Relation::pkg) return CellWord{relation};
-    if (is_numbered(text, "NV")) return CellWord{};
-    return std::nullopt;
-}
-
-// Terminal escapes (newer tools underline the head line) become blanks, so that columns stay where they were.
-std::string without_escapes(std::string_view text) {
-    std::string plain(text);
-    for (std::size_t at = 0; (at = plain.find('\x1b', at)) != std::string::npos;) {
-        plain[at++] = ' ';
-        if (at == plain.size() || plain[at] != '[') continue;
-        while (at < plain.size() && plain[at] != '\n') {
-            const bool last = plain[at] >= '@' && plain[at] <= '~' && plain[at] != '[';
-            plain[at++] = ' ';
-            if (last) break;
-        }
-    }
-    return plain;
-}
-
-struct Line {
-    std::string_view text;
-    int number = 0;
-};
-
-std::vector<Line> lines_of(std::string_view text) {
-    std::vector<Line> lines;
-    int number = 0;
-    for (std::string_view line : split(text, '\n')) {
-        ++number;
-        if (!trim(line).starts_with('#')) lines.push_back({line, number});
-    }
-    return lines;
-}
-
-struct Head {
-    std::vector<Cell> devices;
-    int cpu_column = -1;   // behind the devices, from 0
-    int numa_column = -1;  // likewise
-};
-
-// nullopt: the line is not the head of a matrix.
-std::optional<Head> parse_head(std::string_view line) {
-    Head head;
-    std::vector<Cell> cells = cells_of(line);
-    if (!cells.empty() && cells.front().text.empty()) cells.erase(cells.begin());
-    if (cells.empty() || !is_numbered(cells.front().text, "GPU")) return std::nullopt;
-    std::string rest;
-    for (const Cell& cell : cells) {
-        if (cell.text.empty()) continue;
-        if (!rest.empty() || cell.text.starts_with("CPU") || cell.text.starts_with("NUMA")) {
-            rest += rest.empty() ? "" : " ";
-            rest += cell.text;
-            continue;
-        }
-        if (parse_cell(cell.text)) return std::nullopt;  // a row
-        if (cell.text.back() < '0' || cell.text.back() > '9') return std::nullopt;  // a sentence: every device has a number at its end
-        head.devices.push_back(cell);
-    }
-    const bool cpus = rest.find("CPU Affinity") != std::string::npos;
-    if (cpus) head.cpu_column = 0;
-    if (rest.find("NUMA Affinity") != std::string::npos) head.numa_column = cpus ? 1 : 0;
-    // "GPU0" alone on a line is little; another matrix of the tool (topo -p2p) has no affinity.
-    return cpus || head.devices.size() > 1 ? std::optional(head) : std::nullopt;
-}
 
 class NvidiaSmiParser {
 public:
@@ -161,12 +55,12 @@ private:
     std::size_t next_line_ = 0;
     int head_line_ = 0;
     Head head_;
-    std::map<std::string, std::size_t, std::less<>> devices_;              // column by name
-    std::vector<std::vector<std::optional<Relation>>> rows_;               // of each device; empty: no row
-    std::vector<std::size_t> gpu_columns_, nic_columns_;                   // column of each
-    std::map<std::string, std::string, std::less<>> real_names_;           // of the NIC legend
-    std::map<int, CpuSet> numa_nodes_;                                     // their CPUs, as far as they are told
-    std::vector<std::string> cut_;                                         // GPUs whose list of CPUs is not whole
+    std::map<std::string, std::size_t, std::less<>> devices_;     // column by name
+    std::vector<std::vector<std::optional<Relation>>> rows_;      // of each device; empty: no row
+    std::vector<std::size_t> gpu_columns_, nic_columns_;          // column of each
+    std::map<std::string, std::string, std::less<>> real_names_;  // of the NIC legend
+    std::map<int, CpuSet> numa_nodes_;                            // their CPUs, as far as they are told
+    std::vector<std::string> cut_;                                // GPUs whose list of CPUs is not whole
     NodeTopology node_;
     bool wrong_ = false;
 };
@@ -193,7 +87,8 @@ bool NvidiaSmiParser::read_head() {
     }
     for (std::size_t i = 0; i < head_.devices.size(); ++i) {
         const Cell& cell = head_.devices[i];
-        if (!devices_.emplace(cell.text, i).second) error(head_line_, cell.column, "a second column '" + std::string(cell.text) + '\'').hints.push_back(one_node);
+        if (!devices_.emplace(cell.text, i).second)
+            error(head_line_, cell.column, "a second column '" + std::string(cell.text) + '\'').hints.push_back(one_node);
         if (is_numbered(cell.text, "GPU")) {
             gpu_columns_.push_back(i);
             Gpu& gpu = node_.gpus.emplace_back();
@@ -214,7 +109,8 @@ bool NvidiaSmiParser::is_row(const Line& line) const {
     if (cells.size() < 2) return false;
     const bool known = head_.devices.empty() ? is_numbered(cells[0].text, "GPU") : devices_.find(cells[0].text) != devices_.end();
     if (!known) return false;
-    const auto last = cells.begin() + static_cast<std::ptrdiff_t>(std::min(cells.size(), head_.devices.empty() ? cells.size() : head_.devices.size() + 1));
+    const auto last = cells.begin() +
+                      static_cast<std::ptrdiff_t>(std::min(cells.size(), head_.devices.empty() ? cells.size() : head_.devices.size() + 1));
     const auto words = std::count_if(cells.begin() + 1, last, [](const Cell& cell) { return !cell.text.empty() && parse_cell(cell.text); });
     return words > 0 && 2 * words >= last - cells.begin() - 1;
 }
@@ -249,8 +145,8 @@ void NvidiaSmiParser::read_row(const Line& line) {
     row.resize(head_.devices.size());
     if (cells.size() < row.size() + 1) {
         error(line.number, static_cast<int>(line.text.size()) + 1,
-              "row '" + std::string(cells[0].text) + "' has " + count_of(static_cast<long long>(cells.size()) - 1, "cell") + ", the head line names " +
-                  count_of(static_cast<long long>(row.size()), "device"))
+              "row '" + std::string(cells[0].text) + "' has " + count_of(static_cast<long long>(cells.size()) - 1, "cell") +
+                  ", the head line names " + count_of(static_cast<long long>(row.size()), "device"))
             .hints.push_back("a cell that is not known can hold '?'");
         return;
     }
@@ -260,8 +156,8 @@ void NvidiaSmiParser::read_row(const Line& line) {
         if (word) {
             row[i] = word->relation;
         } else {
-            error(line.number, cell.column, '\'' + std::string(cell.text) + "' is no relation")
-                .hints = hints_for(cell.text, std::array<std::string_view, 8>{"X", "PIX", "PXB", "PHB", "NODE", "SYS", "NV12", "?"});
+            error(line.number, cell.column, '\'' + std::string(cell.text) + "' is no relation").hints =
+                hints_for(cell.text, std::array<std::string_view, 8>{"X", "PIX", "PXB", "PHB", "NODE", "SYS", "NV12", "?"});
         }
     }
     const auto gpu = std::find(gpu_columns_.begin(), gpu_columns_.end(), device);
@@ -362,7 +258,8 @@ void NvidiaSmiParser::warn() {
         diagnostics_.warning({file_, head_line_, 0}, "no row tells which NIC is near to " + compress_hosts(unknown))
             .hints.push_back("the rows of the NICs would do as well");
     if (!cut_.empty())
-        diagnostics_.warning({file_, head_line_, 0}, "the list of CPUs is cut for " + compress_hosts(cut_) + ": not known which CPUs are near");
+        diagnostics_.warning({file_, head_line_, 0},
+                             "the list of CPUs is cut for " + compress_hosts(cut_) + ": not known which CPUs are near");
 }
 
 std::optional<NodeTopology> NvidiaSmiParser::parse() {
@@ -380,7 +277,8 @@ std::optional<NodeTopology> NvidiaSmiParser::parse() {
     warn();
     node_.origin = "nvidia-smi topo " + file_;
     for (const auto& [number, cpus] : numa_nodes_) node_.numa_nodes.push_back({number, cpus, 0});
-    for (int cpu : node_.cpus.members()) node_.pus.push_back({.cpu = cpu, .core = static_cast<int>(node_.pus.size())});  // cores are not told
+    for (int cpu : node_.cpus.members())
+        node_.pus.push_back({.cpu = cpu, .core = static_cast<int>(node_.pus.size())});  // cores are not told
     locate_pus(node_);
     return std::move(node_);
 }
@@ -389,13 +287,6 @@ std::optional<NodeTopology> NvidiaSmiParser::parse() {
 
 std::optional<NodeTopology> parse_nvidia_smi(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
     return NvidiaSmiParser(text, file, diagnostics).parse();
-}
-
-bool looks_like_nvidia_smi(std::string_view text) {
-    for (auto gpu = text.find("GPU"); gpu != std::string_view::npos; gpu = text.find("GPU", gpu + 1))
-        if (gpu + 3 < text.size() && text[gpu + 3] >= '0' && text[gpu + 3] <= '9')
-            return text.find("CPU Affinity") != std::string_view::npos || text.find("Legend:") != std::string_view::npos;
-    return false;
 }
 
 }  // namespace paced::io

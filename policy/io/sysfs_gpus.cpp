@@ -50,7 +50,8 @@ int mig_devices(const path& root, std::string_view minor) {
     for (const std::string& gpu_instance : entries(mig)) {
         if (!gpu_instance.starts_with("gi")) continue;
         const auto names = entries(mig / gpu_instance);
-        devices += static_cast<int>(std::count_if(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("ci"); }));
+        devices +=
+            static_cast<int>(std::count_if(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("ci"); }));
     }
     return devices;
 }
@@ -91,7 +92,8 @@ KfdNodes read_kfd(const path& root) {
             std::uint64_t value = 0;
             if (blank == std::string_view::npos) continue;
             const std::string_view digits = trim(line.substr(blank));
-            if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc{}) values.emplace(line.substr(0, blank), value);
+            if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc{})
+                values.emplace(line.substr(0, blank), value);
         }
         if (values["simd_count"] == 0) continue;  // a CPU
         // the upper bits of the place number the part
@@ -125,7 +127,8 @@ void add_amd(Gpu& gpu, const path& root, const KfdNodes& kfd) {
     if (parts == 0) return;
     gpu.partitions = parts;
     gpu.partition_uuids.clear();
-    const bool told = parts > 1 && !uuids.empty() && std::none_of(uuids.begin(), uuids.end(), [](const std::string& uuid) { return uuid.empty(); });
+    const bool told =
+        parts > 1 && !uuids.empty() && std::none_of(uuids.begin(), uuids.end(), [](const std::string& uuid) { return uuid.empty(); });
     if (told) gpu.partition_uuids = uuids;
 }
 

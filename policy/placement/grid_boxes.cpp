@@ -33,11 +33,13 @@ void each_box(const Sides& outer, long long most, std::size_t held, const Visit&
     from(from, 0, most);
 }
 
-// What a host pays for a box's surface: a line through it is cut once for as many hosts as the box is long.
-double surface(const std::vector<HostAxis>& grid, const Sides& sides) {
-    double sum = 0;
+// What all hosts together pay for the surface of such boxes: a line through a box is cut once for as many hosts as the box is
+// long. In whole numbers, so that no two machines can differ. one_axis_not: an axis that is not counted.
+long long surface(const std::vector<HostAxis>& grid, const Sides& sides, std::size_t one_axis_not) {
+    long long hosts = 1, sum = 0;
+    for (const HostAxis& axis : grid) hosts *= axis.hosts;
     for (std::size_t j = 0; j < sides.size(); ++j)
-        if (sides[j] < grid[j].hosts) sum += static_cast<double>(grid[j].cut) / static_cast<double>(sides[j]);
+        if (j != one_axis_not && sides[j] < grid[j].hosts) sum += grid[j].cut * (hosts / sides[j]);
     return sum;
 }
 
@@ -46,7 +48,8 @@ Sides best_box(const std::vector<HostAxis>& grid, const Sides& outer, long long 
     const auto fit = [&](const Sides& sides) { return volume(sides) == hosts ? 2 : 2 * volume(sides) > hosts ? 1 : 0; };
     Sides best(outer.size(), 1);
     each_box(outer, hosts, outer.size(), [&](const Sides& sides) {
-        if (fit(sides) != fit(best) ? fit(sides) > fit(best) : surface(grid, sides) < surface(grid, best)) best = sides;
+        if (fit(sides) != fit(best) ? fit(sides) > fit(best) : surface(grid, sides, grid.size()) < surface(grid, best, grid.size()))
+            best = sides;
     });
     return best;
 }
@@ -54,13 +57,12 @@ Sides best_box(const std::vector<HostAxis>& grid, const Sides& outer, long long 
 // The sides of the strip, 1 along the axis that it runs along, and that axis.
 std::pair<Sides, std::size_t> best_strip(const std::vector<HostAxis>& grid, const Sides& outer, long long hosts) {
     std::pair<Sides, std::size_t> best{Sides(outer.size(), 1), 0};
-    double least = -1;
+    long long least = -1, all = 1;
+    for (const HostAxis& each : grid) all *= each.hosts;
     for (std::size_t axis = 0; axis < outer.size(); ++axis)
         each_box(outer, hosts, axis, [&](const Sides& sides) {
-            const double ends = static_cast<double>(grid[axis].cut) * static_cast<double>(volume(sides)) / static_cast<double>(hosts);
-            double sum = ends;
-            for (std::size_t j = 0; j < sides.size(); ++j)
-                if (j != axis && sides[j] < grid[j].hosts) sum += static_cast<double>(grid[j].cut) / static_cast<double>(sides[j]);
+            const long long ends = grid[axis].cut * (all * volume(sides) / hosts);
+            const long long sum = ends + surface(grid, sides, axis);
             if (least >= 0 && sum >= least) return;
             least = sum;
             best = {sides, axis};

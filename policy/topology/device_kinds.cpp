@@ -81,11 +81,11 @@ std::optional<NicKind> kind_of_name(std::string_view name) {
     // The kernel drivers' own names, and those that rdma-core makes of link layer and place: ibp12s0, rocep12s0f1, rdmap12s0 (neither of
     // the two: EFA). The first that fits counts.
     static constexpr std::array<std::pair<std::string_view, NicKind>, 21> beginnings{{
-        {"mlx5_bond", NicKind::roce}, {"mlx5_", NicKind::rdma},     {"mlx4_", NicKind::rdma},     {"mthca", NicKind::infiniband},
-        {"qib", NicKind::infiniband}, {"ib", NicKind::infiniband},  {"hfi1_", NicKind::omni_path}, {"opap", NicKind::omni_path},
-        {"cxi", NicKind::slingshot},  {"hsn", NicKind::slingshot},  {"rdmap", NicKind::efa},      {"efa", NicKind::efa},
-        {"roce", NicKind::roce},      {"bnxt_re", NicKind::roce},   {"irdma", NicKind::roce},     {"i40iw", NicKind::roce},
-        {"qedr", NicKind::roce},      {"erdma", NicKind::roce},     {"mana_", NicKind::roce},     {"ionic_", NicKind::roce},
+        {"mlx5_bond", NicKind::roce}, {"mlx5_", NicKind::rdma},    {"mlx4_", NicKind::rdma},      {"mthca", NicKind::infiniband},
+        {"qib", NicKind::infiniband}, {"ib", NicKind::infiniband}, {"hfi1_", NicKind::omni_path}, {"opap", NicKind::omni_path},
+        {"cxi", NicKind::slingshot},  {"hsn", NicKind::slingshot}, {"rdmap", NicKind::efa},       {"efa", NicKind::efa},
+        {"roce", NicKind::roce},      {"bnxt_re", NicKind::roce},  {"irdma", NicKind::roce},      {"i40iw", NicKind::roce},
+        {"qedr", NicKind::roce},      {"erdma", NicKind::roce},    {"mana_", NicKind::roce},      {"ionic_", NicKind::roce},
         {"hns_", NicKind::roce},
     }};
     for (const auto& [beginning, kind] : beginnings)

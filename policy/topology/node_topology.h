@@ -79,10 +79,10 @@ struct NicPort {
 
 struct Nic {
     Place place;
-    std::string name;                  // what libraries call it: mlx5_0, hfi1_0, hsi0, eth0; empty: it has no driver, or the input does not tell
-    std::string alias;                 // what the input calls it beside that: "NIC0", a column of nvidia-smi; mostly empty
+    std::string name;   // what libraries call it: mlx5_0, hfi1_0, hsi0, eth0; empty: it has no driver, or the input does not tell
+    std::string alias;  // what the input calls it beside that: "NIC0", a column of nvidia-smi; mostly empty
     std::vector<std::string> more_names;  // further RDMA devices of the same PCI device: mlx5_1
-    std::vector<std::string> netdevs;  // its network interfaces
+    std::vector<std::string> netdevs;     // its network interfaces
     NicKind kind = NicKind::ethernet;
     LinkState state = LinkState::unknown;  // up if any port or interface is
     std::uint32_t rate_mbps = 0;           // of its fastest port; 0: unknown

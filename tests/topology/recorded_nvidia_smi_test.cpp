@@ -64,6 +64,7 @@ TEST_P(RecordedNvidiaSmi, MeetsTheTable) {
     for (const Nic& nic : node->nics) EXPECT_FALSE(nic.place.pci);
 }
 
-INSTANTIATE_TEST_SUITE_P(NvidiaSmi, RecordedNvidiaSmi, testing::ValuesIn(test::sources_rows("nvidia-smi-topo", ".txt")), test::sources_row_name);
+INSTANTIATE_TEST_SUITE_P(NvidiaSmi, RecordedNvidiaSmi, testing::ValuesIn(test::sources_rows("nvidia-smi-topo", ".txt")),
+                         test::sources_row_name);
 
 }  // namespace

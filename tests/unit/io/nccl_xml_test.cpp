@@ -86,10 +86,10 @@ TEST(NcclXml, WhatIsAGpu) {
         {"class=\"0x038000\" vendor=\"0x8086\"/>", "Intel"},
         {"class=\"0x030200\"><gpu gcn=\"gfx90a\"/></pci>", "AMD"},
         {"class=\"0x030200\" vendor=\"0x9999\"><gpu sm=\"80\"/></pci>", ""},
-        {"class=\"0x030000\"/>", nullptr},                       // a console
-        {"class=\"0x030000\" vendor=\"0x1a03\"/>", nullptr},     // ASPEED's
+        {"class=\"0x030000\"/>", nullptr},                    // a console
+        {"class=\"0x030000\" vendor=\"0x1a03\"/>", nullptr},  // ASPEED's
         {"class=\"0x030200\" vendor=\"0x9999\"/>", nullptr},
-        {"class=\"0x068000\" vendor=\"0x10de\"/>", nullptr},     // NVSwitch
+        {"class=\"0x068000\" vendor=\"0x10de\"/>", nullptr},  // NVSwitch
         {"class=\"0x010802\"/>", nullptr},
     };
     for (const auto& each : cases) {
@@ -163,23 +163,27 @@ TEST(NcclXml, SaysWhatIsWrongAndWhere) {
     const struct {
         std::string text, said;
     } cases[] = {
-        {"<topology version=\"2.0\"></topology>", "f:1:1: error: not an NCCL topology XML: its first element is <topology>, not <system>\n"
+        {"<topology version=\"2.0\"></topology>",
+         "f:1:1: error: not an NCCL topology XML: its first element is <topology>, not <system>\n"
          "    hint: hwloc's XML begins with <topology>, NCCL's with <system>\n"},
         {"<?xml version=\"1.0\"?>\n", "f: error: not an NCCL topology XML: it holds no <system> element\n"},
         {"<system>\n</system>\n",
          "f: error: no GPU and no NIC in this NCCL topology\n    hint: NCCL itself writes the whole of it with NCCL_TOPO_DUMP_FILE=FILE\n"},
         {in_cpu("  <pci class=\"0x030200\"/>"), "f:3:3: error: a <pci> without a busid\n" + address_hint},
         {in_cpu("<pci busid=\"0000:zz:00.0\"/>"), "f:3:1: error: busid '0000:zz:00.0' is not a PCI address\n" + address_hint},
-        {in_cpu("<pci busid=\"1:00.0\"/>\n<pci busid=\"0000:01:00.0\"/>"), "f:4:1: error: a second <pci> of address 0000:01:00.0\n"
+        {in_cpu("<pci busid=\"1:00.0\"/>\n<pci busid=\"0000:01:00.0\"/>"),
+         "f:4:1: error: a second <pci> of address 0000:01:00.0\n"
          "    hint: devices are told apart by their busid\n"},
         {in_cpu("<pci busid=\"1:00.0\" class=\"gpu\"/>"),
          "f:3:1: error: class 'gpu' is not a hexadecimal number of a PCI device\n    hint: a GPU's class is 0x030200\n"},
-        {in_cpu("", "numaid=\"zero\""), "f:2:1: error: numaid 'zero' is not the number of a NUMA node\n    hint: -1 where it is not known\n"},
+        {in_cpu("", "numaid=\"zero\""),
+         "f:2:1: error: numaid 'zero' is not the number of a NUMA node\n    hint: -1 where it is not known\n"},
         {in_cpu("", "affinity=\"0-7\""),
          "f:2:1: error: affinity '0-7' is not a mask of CPUs\n    hint: words of 8 hexadecimal digits, as in \"0000ffff,0000ffff\"\n"},
         {in_cpu("", "affinity=\"ff,,ff\""),
          "f:2:1: error: affinity 'ff,,ff' is not a mask of CPUs\n    hint: words of 8 hexadecimal digits, as in \"0000ffff,0000ffff\"\n"},
-        {in_cpu("<nic>\n<net dev=\"0\"/></nic>"), "f:4:1: error: a <net> with neither a name nor a PCI device\n    hint: as in <net name=\"eth0\"/>\n"},
+        {in_cpu("<nic>\n<net dev=\"0\"/></nic>"),
+         "f:4:1: error: a <net> with neither a name nor a PCI device\n    hint: as in <net name=\"eth0\"/>\n"},
         {"<system>\n<cpu host_hash=\"1\"/>\n<cpu host_hash=\"2\"/>\n</system>",
          "f:3:1: error: a <cpu> of a second host: the file describes more than one node\n"
          "    hint: NCCL_MNNVL_ENABLE=0 makes NCCL write one node\n"},
@@ -205,7 +209,8 @@ TEST(NcclXml, EveryCutIsRefusedAndNoDepthHurts) {
 }
 
 TEST(NcclXml, EntitiesAndQuotes) {
-    const auto node = parse(in_cpu("<pci busid = '0000:01:00.0' class=\"0x020000\" ><nic><net name=\"a&amp;b&lt;&#65;&#xe9;&bad;\" note='>'/></nic></pci>"));
+    const auto node = parse(
+        in_cpu("<pci busid = '0000:01:00.0' class=\"0x020000\" ><nic><net name=\"a&amp;b&lt;&#65;&#xe9;&bad;\" note='>'/></nic></pci>"));
     ASSERT_TRUE(node);
     EXPECT_EQ(node->nics[0].name, "a&b<A\xc3\xa9&bad;");
 }

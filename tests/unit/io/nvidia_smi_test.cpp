@@ -21,7 +21,8 @@ std::optional<NodeTopology> parse(const std::string& text, std::string* said = n
 // "PIX NODE ?", of one GPU
 std::string stated(const NodeTopology& node, std::size_t gpu) {
     std::string text;
-    for (const auto& relation : node.stated_relations.at(gpu)) text += (text.empty() ? "" : " ") + std::string(relation ? to_string(*relation) : "?");
+    for (const auto& relation : node.stated_relations.at(gpu))
+        text += (text.empty() ? "" : " ") + std::string(relation ? to_string(*relation) : "?");
     return text;
 }
 
@@ -107,9 +108,15 @@ TEST(NvidiaSmi, CutListsOfCpus) {
         const char *text, *cpus;  // of the GPU
         bool warned;
     } cases[] = {
-        {"0-3", "0-3", false},           {"0-3,8-11", "0-3,8-11", false}, {"", "", false},
-        {"N/A", "", false},              {"0,2,4,6,8,10", "", true},      {"0-3,8-11,", "", true},
-        {"0-3,8-", "", true},            {"0,2,4,6", "0,2,4,6", false},   {"0,4,8,12,16,20...", "", true},
+        {"0-3", "0-3", false},
+        {"0-3,8-11", "0-3,8-11", false},
+        {"", "", false},
+        {"N/A", "", false},
+        {"0,2,4,6,8,10", "", true},
+        {"0-3,8-11,", "", true},
+        {"0-3,8-", "", true},
+        {"0,2,4,6", "0,2,4,6", false},
+        {"0,4,8,12,16,20...", "", true},
         {"0-1,4-5,8-9", "0-1,4-5,8-9", false},
     };
     for (const auto& each : cases) {
@@ -152,7 +159,8 @@ TEST(NvidiaSmi, SaysWhatIsWrongAndWhere) {
         {head + "GPU0\t X \tNV12\tPIY\t0-3\t0\n",
          "f:2:15: error: 'PIY' is no relation\n"
          "    hint: did you mean 'PIX'?\n    hint: valid: 'X', 'PIX', 'PXB', 'PHB', 'NODE', 'SYS', 'NV12' or '?'\n"},
-        {head + "GPU0\t X \tNV12\tPIX\t0-3\t0\nGPU0\t X \tNV12\tPIX\t0-3\t0\n", "f:3:1: error: a second row 'GPU0'\n    hint: one node in each file\n"},
+        {head + "GPU0\t X \tNV12\tPIX\t0-3\t0\nGPU0\t X \tNV12\tPIX\t0-3\t0\n",
+         "f:3:1: error: a second row 'GPU0'\n    hint: one node in each file\n"},
         {head + "GPU0\t X \tNV12\tPIX\tmany\t0\n", "f:2:19: error: 'many' is no list of CPUs\n    hint: as in '0-47,96-143'\n"},
         {head + "GPU0\t X \tNV12\tPIX\t0-3\tzero\n", "f:2:23: error: 'zero' is no NUMA node\n    hint: 'N/A' where it is not known\n"},
         {head + std::string("\0", 1), "f: error: not a text file: it holds a NUL byte\n"},
