@@ -14,6 +14,7 @@
 #include "policy/base/text.h"
 #include "policy/io/run_folder.h"
 #include "policy/report/job_plan.h"
+#include "policy/report/text.h"
 
 namespace paced::launcher {
 
@@ -32,14 +33,6 @@ std::string first_readable(std::initializer_list<std::string> candidates, int ac
         if (access(candidate.c_str(), access_mode) == 0 && realpath(candidate.c_str(), real) != nullptr) return real;
     }
     return {};
-}
-
-// The settings as the plan's head says them.
-std::vector<std::string> setting_lines(const config::Effective& effective) {
-    const auto line = [](std::string_view name, const std::string& value, const std::string& source) { return std::string(name) + ' ' + value + " (" + source + ')'; };
-    return {line("mode", to_string(effective.mode.value), effective.mode.source), line("order", to_string(effective.order.value), effective.order.source),
-            line("bind", to_string(effective.bind.value), effective.bind.source), line("window", to_string(effective.window.value), effective.window.source),
-            line("report", to_string(effective.report.value), effective.report.source)};
 }
 
 // Several nodes need a name, a meeting point and a key that all of them know. What is missing, or nothing.
@@ -66,7 +59,12 @@ Preparation prepare_step(const Launch& launch, const config::Effective& effectiv
     Preparation made;
     if (effective.mode.value == config::Mode::off) return made;
     if (effective.mode.value == config::Mode::explain) {
-        made.log = setting_lines(effective);
+        if (launch.rank == 0) {
+            step::StepSetup first;
+            first.stamp = launch.stamp;
+            first.leader = "self";
+            made.plan = head_lines(make_run_plan(launch, effective, first, programs.probe, environment), report::Level::full);
+        }
         return made;
     }
     const auto without_us = [&](const std::string& reason) {

@@ -29,6 +29,7 @@ struct Preparation {
     std::vector<std::string> unset;
     topology::CpuSet cpus;              // to run on, of those that it may use; empty: as they are
     std::vector<std::string> log;       // one line each; the first rank of the node says them
+    std::vector<std::string> plan;      // explain: the head of a job log, lines as they are
     std::optional<std::string> reason;  // why the command runs without us; nothing is set then
 };
 

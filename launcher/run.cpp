@@ -198,6 +198,7 @@ int run(const RunOptions& options) {
     lines.insert(lines.end(), made.log.begin(), made.log.end());
     if (made.reason) lines.push_back("off: " + *made.reason);
     say(launch, lines);
+    for (const std::string& line : made.plan) std::cerr << line << '\n';
     apply(made);
     return become(handed.command);
 }

@@ -65,6 +65,7 @@ report::JobPlan make_run_plan(const Launch& launch, const config::Effective& eff
     if (auto node = step::node_plan({{}, probe, {}})) plan.node = std::move(*node);
     else plan.node.remark = "topology unknown: " + node.error().message;
     plan.node.node = launch.node;
+    plan.node.local_tasks = launch.local_tasks;
     plan.node.index = first_node ? 0 : 1;
 
     // Under Slurm the nodes of the job are known; mpirun and torchrun name only their own.
