@@ -54,7 +54,7 @@ function(paced_add_test)
   if(PACED_FABRIC_PCH)
     target_precompile_headers(${target} REUSE_FROM paced_test_headers)
     # g++ 12 forgets that what it has precompiled are system headers, and warns of what it inlines from them
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-restrict>)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict>)
   endif()
   if(arg_DEPENDS)
     add_dependencies(${target} ${arg_DEPENDS})
