@@ -5,7 +5,7 @@
 
 #include "policy/base/text.h"
 #include "policy/io/text_file.h"
-#include "policy/placement/near_nics.h"
+#include "policy/placement/binding/near_nics.h"
 
 namespace paced::io {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "policy/placement/binding_reasons.h"
-#include "policy/placement/gpu_choice.h"
-#include "policy/placement/near_nics.h"
-#include "policy/placement/nic_shares.h"
+#include "policy/placement/binding/binding_reasons.h"
+#include "policy/placement/binding/gpu_choice.h"
+#include "policy/placement/binding/near_nics.h"
+#include "policy/placement/binding/nic_shares.h"
 
 namespace paced::placement {
 
@@ -47,7 +47,7 @@ void choose_cpus(const NodeTopology& node, const CpuSet& usable, TaskBinding& ta
     task.cpus = near_cpus(node, place.local_cpus, usable);
     if (place.local_cpus.empty()) {
         task.cpus = usable;
-        task.reasons.push_back("which CPUs are near this GPU is not known: all that may be used");
+        task.reasons.push_back(std::string("which CPUs are near this GPU is not known") + (usable.empty() ? "" : ": all that may be used"));
     } else if (task.cpus.empty()) {
         task.cpus = usable;
         task.reasons.push_back("none of the CPUs near this GPU (" + to_string(place.local_cpus) + ") may be used: all others instead");
@@ -73,10 +73,15 @@ NodeBinding bind_tasks(const NodeTopology& node, const BindingRequest& request) 
         gpu_of = gpus_of_tasks(node, near, gpus, tasks);
 
     std::vector<std::vector<NicIndex>> usable;
-    for (GpuIndex gpu : gpu_of) usable.push_back(near[to_index(gpu)].usable);
+    for (GpuIndex gpu : gpu_of) {
+        const NearNics& its = near[to_index(gpu)];
+        usable.push_back(its.nic_down() ? its.candidates : its.usable);  // a link that is down may come up again
+    }
     const auto shares = share_nics(usable, node.nics.size());
 
-    const CpuSet usable_cpus = request.cpus ? *request.cpus & node.cpus : node.cpus;
+    // An input without packages names only the CPUs that are near a device.
+    const CpuSet known = node.packages.empty() ? CpuSet() : node.cpus;
+    const CpuSet usable_cpus = !request.cpus ? known : node.packages.empty() ? *request.cpus : *request.cpus & known;
     for (std::size_t i = 0; i < tasks; ++i) {
         const NearNics& its = near[to_index(gpu_of[i])];
         TaskBinding& task = binding.tasks.emplace_back();

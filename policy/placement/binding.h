@@ -13,10 +13,10 @@ namespace paced::placement {
 struct TaskBinding {
     int task = 0;                                // local id
     topology::GpuIndex gpu{};
-    std::vector<topology::NicIndex> nics;        // what the task gets, best first; empty: the node has no NIC, or nic_down
+    std::vector<topology::NicIndex> nics;        // what the task gets, best first; empty: the node has no NIC
     std::vector<topology::NicIndex> candidates;  // every NIC at the best distance within the best class, by PCI address
     std::optional<topology::Relation> relation;  // of all candidates
-    bool nic_down = false;                       // every candidate's link is down: bind to none of them
+    bool nic_down = false;                       // every candidate's link is down: no variable names them
     topology::CpuSet cpus;                       // local to the GPU, within what the task may use; all threads of each core
     std::optional<int> numa;                     // of the GPU
     std::vector<std::string> reasons;            // sentences without full stop: why this one, and the runner-up

@@ -70,13 +70,15 @@ public:
 private:
     void reason(std::string text) { found_.reasons.push_back(std::move(text)); }
 
+    static std::span<const NicIndex> usable_nics(const TaskBinding& task) { return task.nic_down ? std::span<const NicIndex>() : task.nics; }
+
     std::string network(NicIndex nic) const { return to_index(nic) < network_.network_of.size() ? network_.network_of[to_index(nic)] : std::string(); }
 
     // Of two ranks that are bound to NICs in networks of their own, neither may reach the other.
     void look_for_separate_networks() {
         std::set<std::string> networks;
         for (const TaskBinding& task : binding_.tasks)
-            for (NicIndex nic : task.nics)
+            for (NicIndex nic : usable_nics(task))
                 if (is_verbs_device(node_.nic(nic))) {
                     verbs_ = true;
                     if (!network(nic).empty()) networks.insert(network(nic));
@@ -89,7 +91,7 @@ private:
 
     std::vector<std::string> verbs_ports(const TaskBinding& task) const {
         std::vector<std::string> ports;
-        for (NicIndex nic : task.nics)
+        for (NicIndex nic : usable_nics(task))
             if (is_verbs_device(node_.nic(nic)))
                 for (std::string& port : ports_of(node_.nic(nic))) ports.push_back(std::move(port));
         return ports;
@@ -103,7 +105,7 @@ private:
     // MPICH sorts the NICs of its provider by name, letter by letter, and leaves out those that are down. Where devices of
     // several kinds are there it is not known which the provider lists. A number that is too high it ignores.
     std::optional<std::size_t> place_among_nics(const TaskBinding& task) const {
-        if (task.nics.empty() || class_of(node_.nic(task.nics.front()).kind) == NicClass::ethernet) return std::nullopt;
+        if (usable_nics(task).empty() || class_of(node_.nic(task.nics.front()).kind) == NicClass::ethernet) return std::nullopt;
         const Nic& mine = node_.nic(task.nics.front());
         std::size_t place = 0, others = 0;
         for (const Nic& nic : node_.nics) {
@@ -118,7 +120,7 @@ private:
     }
 
     std::optional<std::string> only_interface(const TaskBinding& task) const {
-        if (task.nics.size() != 1 || !network_.tcp_interfaces || network_.tcp_interfaces->size() != 1) return std::nullopt;
+        if (usable_nics(task).size() != 1 || !network_.tcp_interfaces || network_.tcp_interfaces->size() != 1) return std::nullopt;
         const Nic& nic = node_.nic(task.nics.front());
         const bool sensible = (nic.kind == NicKind::ethernet || nic.kind == NicKind::roce) && nic.state == LinkState::up && nic.netdevs.size() == 1;
         if (!sensible || nic.netdevs.front() != network_.tcp_interfaces->front()) return std::nullopt;

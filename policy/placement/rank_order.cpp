@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "policy/base/text.h"
-#include "policy/placement/fabric_groups.h"
-#include "policy/placement/traffic.h"
+#include "policy/placement/order/fabric_groups.h"
+#include "policy/placement/order/traffic.h"
 
 namespace paced::placement {
 

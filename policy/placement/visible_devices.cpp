@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "policy/base/text.h"
-#include "policy/placement/device_list.h"
-#include "policy/placement/near_nics.h"
+#include "policy/placement/binding/device_list.h"
+#include "policy/placement/binding/near_nics.h"
 
 namespace paced::placement {
 

@@ -98,6 +98,7 @@ struct Binding {
     Device device;  // the GPU
     int parts = 1;  // logical devices that its driver makes of it
     std::vector<Device> nics, candidates;
+    bool nic_down = false;  // the link of every candidate is down: no variable names one
     std::string relation;  // PIX PXB PHB NODE PKG SYS; empty: no NIC
     std::string cpus;      // "0-15,32-47"
     std::optional<int> numa;

@@ -38,14 +38,16 @@ Json binding(const Binding& binding) {
     Json gpu = device(binding.device);
     gpu["index"] = binding.gpu;
     if (binding.parts > 1) gpu["parts"] = binding.parts;
-    return {{"task", binding.task >= 0 ? Json(binding.task) : Json(nullptr)},
-            {"gpu", std::move(gpu)},
-            {"nics", devices(binding.nics)},
-            {"candidates", devices(binding.candidates)},
-            {"relation", text_or_null(binding.relation)},
-            {"cpus", binding.cpus},
-            {"numa", or_null(binding.numa)},
-            {"reasons", binding.reasons}};
+    Json json{{"task", binding.task >= 0 ? Json(binding.task) : Json(nullptr)},
+              {"gpu", std::move(gpu)},
+              {"nics", devices(binding.nics)},
+              {"candidates", devices(binding.candidates)},
+              {"relation", text_or_null(binding.relation)},
+              {"cpus", binding.cpus},
+              {"numa", or_null(binding.numa)},
+              {"reasons", binding.reasons}};
+    if (binding.nic_down) json["nic_down"] = true;
+    return json;
 }
 
 Binding binding(const Json& json) {
@@ -58,6 +60,7 @@ Binding binding(const Json& json) {
     }
     read_array(json, "nics", binding.nics, [](const Json& one) { return device(one); });
     read_array(json, "candidates", binding.candidates, [](const Json& one) { return device(one); });
+    read(json, "nic_down", binding.nic_down);
     read(json, "relation", binding.relation);
     read(json, "cpus", binding.cpus);
     read(json, "numa", binding.numa);

@@ -36,6 +36,7 @@ NodePlan node_view(const topology::NodeTopology& node, const placement::NodeBind
         row.parts = gpu.partitions;
         for (topology::NicIndex nic : task.nics) row.nics.push_back(device_of(node.nic(nic)));
         for (topology::NicIndex candidate : task.candidates) row.candidates.push_back(device_of(node.nic(candidate)));
+        row.nic_down = task.nic_down;
         if (task.relation) row.relation = to_string(*task.relation);
         row.cpus = to_string(task.cpus);
         row.numa = task.numa;

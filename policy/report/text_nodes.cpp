@@ -66,7 +66,7 @@ TextTable binding_table(const NodePlan& plan, bool models, std::size_t rows_max)
         table.add({cell(tasks, binding.task >= 0 ? std::to_string(binding.task) : ""), std::to_string(binding.gpu), cell(pci, binding.device.pci),
                    models ? binding.device.name : "",
                    binding.parts > 1 ? std::to_string(binding.parts) : "", cell(numa, binding.numa ? std::to_string(*binding.numa) : ""), cell(true, binding.cpus),
-                   binding.nics.empty() ? "none" : names_of(binding.nics), cell(true, binding.relation), names_of(others_of(binding))});
+                   binding.nics.empty() ? "none" : names_of(binding.nics) + (binding.nic_down ? " (down)" : ""), cell(true, binding.relation), names_of(others_of(binding))});
     }
     return table;
 }

@@ -29,7 +29,7 @@ TEST(SitePolicyFile, EveryValueIsReadWithItsPlace) {
     EXPECT_EQ(defaults.mode->value, Mode::observe);
     EXPECT_EQ(defaults.mode->where, (Location{file, 4, 8}));
     EXPECT_EQ(defaults.flag_mode->value, Mode::explain);
-    EXPECT_EQ(to_string(defaults.order->value), "tp=8,pp=4,dp=16");
+    EXPECT_EQ(to_string(defaults.order->value), "tp=8:100,pp=4:10,dp=16:1");
     EXPECT_EQ(defaults.bind->value, Bind::gpu_nic_cpu);
     EXPECT_EQ(to_string(defaults.window->value), "500us");
     EXPECT_EQ(defaults.report->value, (Report{Report::Level::full, "/scratch/%j-%s-100%%.json"}));

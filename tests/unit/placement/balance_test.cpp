@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "policy/placement/balance.h"
+#include "policy/placement/binding/balance.h"
 
 #include <algorithm>
 #include <random>

@@ -95,17 +95,17 @@ TEST(Binding, LinksThatAreDown) {
               (std::vector<std::string>{"m1 is the only one of 2 nearest fabric NICs (PHB: one host bridge) whose link is not down",
                                         "passed over because the link is down: m0"}));
 
-    // The only near one is down: nothing is bound, not even a NIC that is farther away.
+    // The only near one is down: it is told, and no NIC that is farther away takes its place.
     const NodeTopology near_down = Builder()
                                        .gpu("10:00.0", "a1")
                                        .nic("11:00.0", "a1", "m0", NicKind::infiniband, down)
                                        .nic("91:00.0", "b1", "m1", NicKind::infiniband, up)
                                        .build();
     const NodeBinding second = bind_tasks(near_down);
-    EXPECT_EQ(nics(near_down, second), "none/PIX");
+    EXPECT_EQ(nics(near_down, second), "m0/PIX");
     EXPECT_TRUE(second.tasks[0].nic_down);
     EXPECT_EQ(second.tasks[0].reasons,
-              (std::vector<std::string>{"the link of m0, the nearest fabric NIC (PIX: one PCIe switch), is down: nothing should be bound to it"}));
+              (std::vector<std::string>{"the link of m0, the nearest fabric NIC (PIX: one PCIe switch), is down: no variable will name it"}));
 
     // Unknown is not down.
     const NodeTopology unknown_state = Builder().gpu("10:00.0", "a1").nic("11:00.0", "a1", "m0", NicKind::infiniband, unknown).build();

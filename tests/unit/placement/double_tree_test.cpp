@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "policy/placement/double_tree.h"
+#include "policy/placement/order/double_tree.h"
 
 #include <bit>
 

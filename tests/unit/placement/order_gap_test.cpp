@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "policy/placement/double_tree.h"
+#include "policy/placement/order/double_tree.h"
 #include "tests/unit/placement/small_fabrics.h"
 
 namespace paced::placement {

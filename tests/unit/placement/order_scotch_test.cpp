@@ -13,9 +13,9 @@
 
 #include <iostream>
 
-#include "policy/placement/double_tree.h"
-#include "policy/placement/grid_shape.h"
-#include "policy/placement/position_graph.h"
+#include "policy/placement/order/double_tree.h"
+#include "policy/placement/order/grid_shape.h"
+#include "policy/placement/order/position_graph.h"
 #endif
 
 namespace paced::placement {

@@ -2,11 +2,11 @@
 // The parts that the searches for an order are made of.
 #include <gtest/gtest.h>
 
-#include "policy/placement/position_graph.h"
-#include "policy/placement/shift_load.h"
-#include "policy/placement/spread_search.h"
-#include "policy/placement/swap_search.h"
-#include "policy/placement/traffic.h"
+#include "policy/placement/order/position_graph.h"
+#include "policy/placement/order/shift_load.h"
+#include "policy/placement/order/spread_search.h"
+#include "policy/placement/order/swap_search.h"
+#include "policy/placement/order/traffic.h"
 #include "tests/unit/placement/small_fabrics.h"
 
 namespace paced::placement {
