@@ -41,15 +41,16 @@ CpuSet near_cpus(const NodeTopology& node, const CpuSet& local, const CpuSet& us
     return all & usable;
 }
 
-void choose_cpus(const NodeTopology& node, const CpuSet& usable, TaskBinding& task) {
+// others: what there is where the near ones are not known, or may not be used.
+void choose_cpus(const NodeTopology& node, const CpuSet& usable, const CpuSet& others, TaskBinding& task) {
     const Place& place = node.gpu(task.gpu).place;
     task.numa = place.numa;
     task.cpus = near_cpus(node, place.local_cpus, usable);
     if (place.local_cpus.empty()) {
-        task.cpus = usable;
-        task.reasons.push_back(std::string("which CPUs are near this GPU is not known") + (usable.empty() ? "" : ": all that may be used"));
+        task.cpus = others;
+        task.reasons.push_back(std::string("which CPUs are near this GPU is not known") + (others.empty() ? "" : ": all that may be used"));
     } else if (task.cpus.empty()) {
-        task.cpus = usable;
+        task.cpus = others;
         task.reasons.push_back("none of the CPUs near this GPU (" + to_string(place.local_cpus) + ") may be used: all others instead");
     }
 }
@@ -79,9 +80,10 @@ NodeBinding bind_tasks(const NodeTopology& node, const BindingRequest& request) 
     }
     const auto shares = share_nics(usable, node.nics.size());
 
-    // An input without packages names only the CPUs that are near a device.
-    const CpuSet known = node.packages.empty() ? CpuSet() : node.cpus;
-    const CpuSet usable_cpus = !request.cpus ? known : node.packages.empty() ? *request.cpus : *request.cpus & known;
+    // An input without packages names only the CPUs that are near a device, and so not those that may stand in for them.
+    const bool all_known = !node.packages.empty();
+    const CpuSet usable_cpus = !request.cpus ? node.cpus : all_known ? *request.cpus & node.cpus : *request.cpus;
+    const CpuSet others = request.cpus || all_known ? usable_cpus : CpuSet();
     for (std::size_t i = 0; i < tasks; ++i) {
         const NearNics& its = near[to_index(gpu_of[i])];
         TaskBinding& task = binding.tasks.emplace_back();
@@ -91,7 +93,7 @@ NodeBinding bind_tasks(const NodeTopology& node, const BindingRequest& request) 
         task.candidates = its.candidates;
         task.relation = its.relation;
         task.nic_down = its.nic_down();
-        choose_cpus(node, usable_cpus, task);
+        choose_cpus(node, usable_cpus, others, task);
     }
     const Choices choices{node, near, may_use, request.by_position};
     for (TaskBinding& task : binding.tasks) {
