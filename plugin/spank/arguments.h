@@ -9,7 +9,7 @@ namespace paced::spank {
 struct Arguments {
     Path config;         // config=: the site's policy
     Path node_topology;  // node_topology=: a file that stands for this node's hardware; empty: look at the hardware
-    Path topology;       // topology=: topology.conf of the fabric; empty: the helper looks in the usual places
+    Path topology;       // topology=: a file of the fabric, in any form that is read; empty: the helper looks in the usual places
     Path helper_dir;     // helper_dir=: folder of the helper programs; empty: beside this plugin
     int deadline_ms = 0;   // deadline_ms=: for an answer of the helper
 
