@@ -9,6 +9,7 @@
 #include "plugin/step/fabric_lookup.h"
 #include "plugin/step/report_file.h"
 #include "plugin/step_environment.h"
+#include "plugin/step_stamp.h"
 #include "policy/base/text.h"
 #include "policy/config/placement_applies.h"
 #include "policy/io/process.h"
@@ -132,6 +133,16 @@ void hand_to_mpirun(const config::Effective& effective, const Environment& envir
     made.lines.push_back("order for " + to_string(effective.order.value) + " handed to mpirun: " + topology::compress_hosts(chosen.hosts));
 }
 
+// Where the plugin prepared this step, srun has decided the order, once for all nodes: the task's rank is the node's place.
+// Otherwise each node works the order out for itself, and all come to the same as long as their fabric files are the same.
+std::optional<std::size_t> place_by_srun(const Environment& environment, std::size_t nodes) {
+    const std::string stamp = environment.get_or(step::stamp, "");
+    if (!stamp.starts_with("slurm:") || !step::stamp_holds(stamp.c_str())) return std::nullopt;
+    const auto rank = parse_integer(environment.get_or("SLURM_PROCID", "")), tasks = parse_integer(environment.get_or("SLURM_STEP_NUM_TASKS", ""));
+    if (!rank || !tasks || *tasks != static_cast<long long>(nodes) || *rank < 0 || *rank >= *tasks) return std::nullopt;
+    return static_cast<std::size_t>(*rank);
+}
+
 void hand_to_torchrun(const config::Effective& effective, const Environment& environment, HandOver& made) {
     const TorchrunLine line = parse_torchrun(made.command);
     const auto keep = [&](const std::string& why) { made.lines.push_back("the submitted order is kept: " + why); };
@@ -149,9 +160,14 @@ void hand_to_torchrun(const config::Effective& effective, const Environment& env
     const std::optional<std::string> own = line.node_rank ? line.node_rank : environment.get("PET_NODE_RANK");
     // Who numbers the nodes in another way has an order of his own.
     if (own && *own != std::to_string(submitted)) return keep("node rank " + *own + " is not this node's place in the list of nodes, " + std::to_string(submitted));
-    const Chosen chosen = choose(std::move(hosts), 1, effective.order.value, environment);
-    if (!chosen.kept_because.empty()) return keep(chosen.kept_because);
-    const auto rank = static_cast<std::size_t>(std::find(chosen.hosts.begin(), chosen.hosts.end(), node) - chosen.hosts.begin());
+    std::size_t rank = submitted;
+    if (const auto by_srun = place_by_srun(environment, hosts.size())) {
+        rank = *by_srun;
+    } else {
+        const Chosen chosen = choose(std::move(hosts), 1, effective.order.value, environment);
+        if (!chosen.kept_because.empty()) return keep(chosen.kept_because);
+        rank = static_cast<std::size_t>(std::find(chosen.hosts.begin(), chosen.hosts.end(), node) - chosen.hosts.begin());
+    }
     if (line.node_rank) made.command = with_node_rank(std::move(made.command), line, rank);
     else made.set.emplace_back("PET_NODE_RANK", std::to_string(rank));
     made.lines.push_back("order for " + to_string(effective.order.value) + ": this node is number " + std::to_string(rank) + ", was " + std::to_string(submitted));

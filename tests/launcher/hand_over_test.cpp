@@ -97,6 +97,20 @@ TEST_F(HandOver, TorchrunsNodeRankBecomesThePlaceInTheOrder) {
     EXPECT_EQ(run({"python3", "-m", "torch.distributed.launch", "--use-env", "--nnodes=8", "--node-rank=3", "t.py"}, "n4").words[4], "--node-rank=5");
 }
 
+// The nodes' fabric files may differ; what srun did is the same seen from all of them.
+TEST_F(HandOver, WhereThePluginIsTorchrunFollowsWhatSrunDid) {
+    more_ = {{"PACED_FABRIC_STEP_STAMP", "slurm:42.0"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NODELIST", "n[1-8]"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "6"}};
+    EXPECT_EQ(run({"torchrun", "--nnodes=8", "--node-rank=1", "t.py"}).words, (Words{"--nnodes=8", "--node-rank=6", "t.py"}));
+    more_["SLURM_PROCID"] = "1";  // not re-ordered
+    EXPECT_EQ(run({"torchrun", "--nnodes=8", "--node-rank=1", "t.py"}).words, (Words{"--nnodes=8", "--node-rank=1", "t.py"}));
+    more_["SLURM_STEP_NUM_TASKS"] = "16";  // no node's rank
+    more_["SLURM_PROCID"] = "6";
+    EXPECT_EQ(run({"torchrun", "--nnodes=8", "--node-rank=1", "t.py"}).words, (Words{"--nnodes=8", "--node-rank=4", "t.py"}));
+    more_["SLURM_STEP_NUM_TASKS"] = "8";
+    more_["PACED_FABRIC_STEP_STAMP"] = "slurm:41.0";  // another job's
+    EXPECT_EQ(run({"torchrun", "--nnodes=8", "--node-rank=1", "t.py"}).words, (Words{"--nnodes=8", "--node-rank=4", "t.py"}));
+}
+
 TEST_F(HandOver, ANodeRankThatIsNotGivenIsSet) {
     const Seen seen = run({"torchrun", "--nnodes=8", "--master-addr", "n1", "train.py"});
     EXPECT_EQ(seen.value("PET_NODE_RANK"), "4");
