@@ -69,9 +69,8 @@ std::string percent_text(double share) {
 }
 
 Block::Block(std::string head) {
-    add({}, head);
     // The head starts at the margin, what follows it is indented.
-    for (std::size_t i = 0; i < lines_.size(); ++i) lines_[i].erase(0, i == 0 ? label_width + 2 : label_width);
+    for (const std::string& line : wrapped(head, line_width - 2)) lines_.push_back((lines_.empty() ? "" : "  ") + line);
 }
 
 void Block::add(std::string_view label, std::string_view text) {

@@ -96,8 +96,10 @@ write_configuration() {
   hosts_file >"$state/hosts"
   # With ring fences about one PMIx start in ten hangs, with direct connections one in a hundred.
   printf 'PMIxCollFence=tree\nPMIxDirectConn=false\n' >"$state/mpi.conf"
-  # MPICH's traffic on the fabric; a file, because UCX_NET_DEVICES in the environment would look like the user's own
-  printf 'UCX_TLS=tcp,self\nUCX_NET_DEVICES=fab0\n' >"$state/ucx/ucx.conf"
+  # MPICH's traffic on the fabric; a file, because UCX_NET_DEVICES in the environment would look like the user's own. Where
+  # other NICs are declared, the plugin binds to them, and the site has no list that would stand against it.
+  echo UCX_TLS=tcp,self >"$state/ucx/ucx.conf"
+  [[ -n $node_topology || ${#node_topology_of[@]} -gt 0 ]] || echo UCX_NET_DEVICES=fab0 >>"$state/ucx/ucx.conf"
   for ((i = 1; i <= nodes; i++)); do mkdir "$state/spool/n$i"; done
   # Slurm takes only device files for GPUs; a link to /dev/null is one.
   for ((i = 0; i < gpus; i++)); do ln -s /dev/null "$state/dev/gpu$i"; done
