@@ -186,7 +186,7 @@ HandOver hand_over(OuterKind kind, const Words& command, const config::Effective
 
 Words with_ranks_prepared(const Words& command, const std::string& paced, const Words& flags) {
     const MpirunLine line = parse_mpirun(command);
-    if (line.program == 0 || paced.empty() || command[line.program].ends_with("paced")) return command;
+    if (line.program == 0 || paced.empty() || command[line.program] == "paced" || command[line.program].ends_with("/paced")) return command;
     if (std::find(command.begin(), command.end(), ":") != command.end()) return command;
     Words words(command.begin(), command.begin() + static_cast<std::ptrdiff_t>(line.program));
     words.insert(words.end(), {paced, "run"});

@@ -50,6 +50,8 @@ constexpr std::array harmless{Harmless{"x", 1},
 constexpr std::array<std::string_view, 7> torchrun_switches{"--standalone", "--no-python", "--module", "--run-path", "--use-env", "--virtual-local-rank",
                                                             "--help"};
 
+constexpr std::array<std::string_view, 7> launchers{"prterun", "prun", "srun", "aprun", "jsrun", "flux", "hydra_pmi_proxy"};
+
 bool places_ranks(std::string_view parameter) {
     for (const std::string_view start : {"rmaps", "orte_default_hostfile", "orte_rankfile", "ras", "orte_rank", "plm", "hwloc_base_binding"})
         if (parameter.starts_with(start)) return true;
@@ -74,7 +76,10 @@ std::size_t torchrun_words(const Words& command) {
 
 OuterKind outer_kind(const Words& command, const std::string& real_path) {
     if (torchrun_words(command) > 0) return OuterKind::torchrun;
-    return base_name(real_path) == "orterun" ? OuterKind::open_mpi : OuterKind::program;
+    const std::string_view name = base_name(real_path.empty() ? std::string_view(command[0]) : std::string_view(real_path));
+    if (name == "orterun") return OuterKind::open_mpi;
+    const bool launches = name.starts_with("mpirun") || name.starts_with("mpiexec") || std::find(launchers.begin(), launchers.end(), name) != launchers.end();
+    return launches ? OuterKind::other_launcher : OuterKind::program;
 }
 
 std::string real_path_of(const std::string& program, const std::string& path_variable) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command of `paced run` where it is a launcher itself: mpirun of Open MPI, or torchrun. What its words say, as far as
+// The command of `paced run` where it is a launcher itself: mpirun of Open MPI, torchrun, or another. What its words say, as far as
 // it matters for an order of nodes. What is not understood is said to be so, and never guessed.
 #pragma once
 
@@ -12,10 +12,15 @@ namespace paced::launcher {
 
 using Words = std::vector<std::string>;
 
-enum class OuterKind { program, open_mpi, torchrun };
+enum class OuterKind {
+    program,
+    open_mpi,
+    torchrun,
+    other_launcher,  // its ranks are other processes, as mpirun's are, and its words are not known here
+};
 
 // real_path: of command[0] as the shell would find it, links followed; empty: not found. An mpirun that is not Open MPI 4
-// (orterun) is a program like any other.
+// (orterun) is another launcher.
 OuterKind outer_kind(const Words& command, const std::string& real_path);
 // Looks in PATH.
 std::string real_path_of(const std::string& program, const std::string& path_variable);

@@ -151,6 +151,8 @@ std::string own_path() {
     return length > 0 && length < static_cast<ssize_t>(sizeof path) ? std::string(path, static_cast<std::size_t>(length)) : std::string();
 }
 
+bool is_paced(const std::string& word) { return word == "paced" || word.ends_with("/paced"); }
+
 int run(const RunOptions& options) {
     if (options.command.empty()) {
         std::cerr << "paced run: no command\n    hint: paced run [flags] -- CMD…\n";
@@ -185,13 +187,14 @@ int run(const RunOptions& options) {
         say(launch, lines);
         return become(handed.command);
     }
-    // mpirun's ranks are other processes, most on other nodes: each is prepared where it starts.
-    if (kind == OuterKind::open_mpi && (effective.mode.value == config::Mode::observe || effective.mode.value == config::Mode::pace)) {
-        const Words ranks = with_ranks_prepared(handed.command, own_path(), flags_again(options));
-        if (ranks.size() > handed.command.size()) {
-            say(launch, lines);
-            return become(ranks);
-        }
+    // The ranks of mpirun and its like are other processes, most on other nodes: each is prepared where it starts, or none is.
+    const bool launches_ranks = kind == OuterKind::open_mpi || kind == OuterKind::other_launcher;
+    if (launches_ranks && (effective.mode.value == config::Mode::observe || effective.mode.value == config::Mode::pace)) {
+        Words ranks = kind == OuterKind::open_mpi ? with_ranks_prepared(handed.command, own_path(), flags_again(options)) : handed.command;
+        if (ranks == handed.command && std::none_of(ranks.begin() + 1, ranks.end(), is_paced))
+            lines.push_back(ranks[0] + "'s words are not all known here, so nothing is done: start the ranks as '" + ranks[0] + " … paced run -- PROGRAM'");
+        say(launch, lines);
+        return become(ranks);
     }
 
     const Preparation made = prepare_step(launch, effective, find_programs(), environment, options.prepare);

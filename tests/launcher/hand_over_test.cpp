@@ -180,6 +180,22 @@ TEST_F(HandOver, WhoPlacesRanksHimselfIsLeftAlone) {
     EXPECT_NE(run({"mpirun", "./app"}).err.find("the submitted order is kept: switches are not known: "), std::string::npos);
 }
 
+// Prepared as if it were a rank, a launcher would hand the library to all its ranks, on nodes where it is not.
+TEST_F(HandOver, ALauncherIsNeverTakenForARank) {
+    for (const char* name : {"mpiexec.hydra", "prterun"}) stand_in(name);
+    for (const Words& command : {Words{"mpirun", "--map-by", "node", "./app"}, Words{"mpirun", "-np", "8", "./a", ":", "-np", "8", "./b"},
+                                 Words{"mpiexec.hydra", "-n", "8", "./app"}, Words{"prterun", "-n", "8", "./app"}}) {
+        const Seen seen = run(command, "n2", {"--paced-fabric=observe"});
+        EXPECT_EQ(seen.words, Words(command.begin() + 1, command.end()));
+        EXPECT_EQ(seen.value("LD_PRELOAD"), "(unset)") << command[0];
+        EXPECT_EQ(seen.value("PACED_FABRIC_STEP_STAMP"), "(unset)") << command[0];
+        EXPECT_NE(seen.err.find("start the ranks as '" + command[0] + " … paced run -- PROGRAM'"), std::string::npos) << seen.err;
+    }
+    const Seen prepared = run({"mpirun", "--map-by", "node", "/opt/bin/paced", "run", "--", "./app"}, "n2", {"--paced-fabric=observe"});
+    EXPECT_EQ(prepared.value("LD_PRELOAD"), "(unset)");
+    EXPECT_EQ(prepared.err.find("start the ranks"), std::string::npos) << prepared.err;
+}
+
 TEST_F(HandOver, NothingIsDoneThatWasNotAskedFor) {
     folder_.write("policy.toml", "schema = 1\n[defaults]\nmode = \"observe\"\norder = \"ring\"\n");
     for (const Words& flags : {Words{}, Words{"--paced-fabric=explain", "--paced-fabric-order=ring"}, Words{"--paced-fabric=off", "--paced-fabric-order=ring"},
