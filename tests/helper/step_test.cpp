@@ -90,7 +90,7 @@ TEST_F(Step, FourNodesWithGpusAndTwoLeaves) {
     given_["UCX_NET_DEVICES"] = "mlx5_0:1";
     EXPECT_EQ(answer(), "paced-fabric-step 1\n"
                         "log paced-fabric: job JOB.0, 8 tasks on 4 nodes n[1-4]: pace (flag --paced-fabric)\n"
-                        "log   note        applied: binding; collectives are recorded, none is delayed: pacing is not there yet\n"
+                        "log   note        collectives are recorded, none is delayed: pacing is not there yet\n"
                         "log   fabric      2 leaves, from DIR/topology.conf: leaf1 n[1-2]; leaf2 n[3-4]\n"
                         "log               a ring over the ranks changes leaves 2 times, the fewest possible\n"
                         "log   node        n1: 8 GPUs (H100 SXM5 80GB), 2 tasks\n"

@@ -106,6 +106,7 @@ std::string order_lines(const JobPlan& plan, Level level) { return lines_of(head
 TEST(HeadText, AnOrderAppliedKeptOrOnlyShown) {
     JobPlan plan = interleaved();
     plan.policy.bind_applies = plan.policy.order_applies = plan.order.applied = true;
+    plan.node.applied = {"UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"};
     std::string text = order_lines(plan, Level::full);
     plan.order.applied = false;
     plan.order.kept_because = "you gave -m, which says how ranks are laid out";
@@ -118,6 +119,30 @@ TEST(HeadText, AnOrderAppliedKeptOrOnlyShown) {
     plan.policy.order = {"none", "built-in"};
     text += "--\n" + order_lines(plan, Level::full);
     expect_golden("head-order.txt", text);
+}
+
+// The binding is said to be applied where something was handed to a task, and then what it was.
+TEST(HeadText, WhatOfTheBindingIsApplied) {
+    JobPlan plan = plans_for(straggler()).front();
+    plan.policy.bind_applies = true;
+    const auto note = [&] { return lines_of(head_lines(plan, Level::summary), {"note"}); };
+    EXPECT_EQ(note(), "");
+    plan.node.applied = {"UCX_NET_DEVICES", "cores"};
+    EXPECT_EQ(note(), "  note        applied: binding (UCX_NET_DEVICES, cores)\n");
+    plan.node.applied_to_own_gpu = true;
+    EXPECT_EQ(note(), "  note        applied: binding (UCX_NET_DEVICES, cores, where a task has a GPU of its own)\n");
+    const Result<JobPlan> back = parse_job_plan(to_json(plan));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->node, plan.node);
+}
+
+// From a report: what was applied on any node.
+TEST(HeadText, WhatIsAppliedOnSomeNodes) {
+    std::vector<JobPlan> plans = plans_for(straggler());
+    for (JobPlan& plan : plans) plan.policy.bind_applies = true;
+    plans[1].node.applied = {"UCX_NET_DEVICES"};
+    plans[2].node.applied = {"UCX_NET_DEVICES", "cores"};
+    EXPECT_EQ(lines_of(head_lines(analyse({}, plans), Level::summary), {"note"}), "  note        applied: binding (UCX_NET_DEVICES, cores)\n");
 }
 
 TEST(ReportText, TheOrderThatRan) {
