@@ -116,7 +116,7 @@ TEST_F(StepBinding, WhatIsAppliedIsNamed) {
     gpus("2,4");
     tasks(2);
     EXPECT_EQ(applied(), "applied: binding (UCX_NET_DEVICES, NVSHMEM_HCA_LIST, MPIR_CVAR_CH4_OFI_PREF_NIC)");
-    EXPECT_NE(read_file(run_dir_ + "/plan.json").find("\"applied\": [\"UCX_NET_DEVICES\""), std::string::npos) << read_file(run_dir_ + "/plan.json");
+    EXPECT_NE(read_file(run_dir_ + "/plan.json").find("\"applied\": [\n   \"UCX_NET_DEVICES\",\n"), std::string::npos) << read_file(run_dir_ + "/plan.json");
     given_["UCX_NET_DEVICES"] = "mlx5_9:1";
     given_["PACED_FABRIC_HELPER_BIND"] = "gpu-nic-cpu";
     EXPECT_EQ(applied(), "applied: binding (NVSHMEM_HCA_LIST, MPIR_CVAR_CH4_OFI_PREF_NIC, cores)");
