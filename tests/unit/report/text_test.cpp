@@ -2,6 +2,7 @@
 // Whole reports against files: tests/unit/report/golden/*.{txt,json}. UPDATE_GOLDEN=1 rewrites them; a person looks
 // at the difference.
 #include "policy/report/text.h"
+#include "policy/report/text_table.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -67,6 +68,18 @@ JobPlan eight_gpus() {
     plan.fabric.unknown = {"n9", "n10"};
     plan.kept = {"NCCL_IB_HCA=mlx5_0 is yours and stays"};
     return plan;
+}
+
+TEST(Wrapping, ANumberStaysWithItsUnit) {
+    using Lines = std::vector<std::string>;
+    EXPECT_EQ(wrapped("of the mean rank's 89.1 s, first", 23), (Lines{"of the mean rank's", "89.1 s, first"}));
+    EXPECT_EQ(wrapped("about 64 KiB", 8), (Lines{"about", "64 KiB"}));
+    EXPECT_EQ(wrapped("it took 12 min 03 s in all", 16), (Lines{"it took", "12 min 03 s in", "all"}));
+    EXPECT_EQ(wrapped("all 8 stragglers", 6), (Lines{"all 8", "stragglers"}));  // no unit, though it begins like one
+    EXPECT_EQ(wrapped("89.1 s first", 4), (Lines{"89.1 s", "first"}));           // wider than the line
+    EXPECT_EQ(wrapped("89.1 s", 4), Lines{"89.1 s"});
+    EXPECT_EQ(wrapped("one two three", 7), (Lines{"one two", "three"}));
+    EXPECT_EQ(wrapped("/a/long/path then", 5), (Lines{"/a/long/path", "then"}));
 }
 
 TEST(HeadText, EightGpusFitTwentyLines) {
