@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The head of the job log: what was decided, and from what.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "policy/base/text.h"
@@ -94,10 +95,13 @@ std::vector<std::string> head_lines(const JobPlan& plan, Level level) {
     return block.take();
 }
 
-std::string node_line(const NodePlan& node) {
-    std::string line = "paced-fabric: " + node_title(node.node, node);
-    for (const std::string& note : node.notes) line += "; " + note;
-    return line;
+std::vector<std::string> node_lines(const NodePlan& node) {
+    std::vector<std::string> lines;
+    for (const std::string& note : node.notes) {
+        std::vector<std::string> paragraph = Block("paced-fabric: " + node.node + ": " + note).take();
+        std::move(paragraph.begin(), paragraph.end(), std::back_inserter(lines));
+    }
+    return lines;
 }
 
 std::vector<std::string> head_lines(const Report& report, Level level) {
@@ -110,8 +114,14 @@ std::vector<std::string> head_lines(const Report& report, Level level) {
     add_order(block, report.plan.order, level);
     add_nodes(block, std::move(nodes), level);
     add_notes(block, report.plan.kept, report.plan.notes);
-    for (const NodePlan& node : report.plan.nodes)
-        for (const std::string& note : node.notes) block.add("note", node.node + ": " + note);
+    // Of the first node, and of who shares them; what the others have to tell besides stands in report_lines().
+    if (report.plan.nodes.empty()) return block.take();
+    for (const std::string& note : report.plan.nodes.front().notes) {
+        std::vector<std::string> who;
+        for (const NodePlan& node : report.plan.nodes)
+            if (std::find(node.notes.begin(), node.notes.end(), note) != node.notes.end()) who.push_back(node.node);
+        block.add("note", shortened(compress_hosts(who), 60) + ": " + note);
+    }
     return block.take();
 }
 
