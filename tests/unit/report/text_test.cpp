@@ -186,6 +186,87 @@ TEST(ReportText, TheOrderThatRan) {
     expect_golden("order-ran.txt", text);
 }
 
+// A ring's steps measure no other traffic: what the head said of the costs is said again where the order ran.
+TEST(ReportText, AnOrderForOtherTrafficThanARing) {
+    Program program = straggler();
+    program.straggler = -1;
+    const Trace trace = play(program).trace;  // n1, n2, n3, ...
+    std::vector<JobPlan> plans = plans_for(program);
+    const auto ran = [&](bool applied, const std::vector<std::string>& hosts, const std::vector<OrderCost>& levels) {
+        for (JobPlan& plan : plans) {
+            const NodePlan node = plan.node;
+            plan = interleaved();
+            plan.node = node;
+            plan.order.pattern = "alltoall";
+            plan.order.applied = applied;
+            plan.order.hosts = hosts;
+            plan.order.levels = levels;
+        }
+        return lines_of(report_lines(analyse(trace, plans), Level::summary, ""), {"order"});
+    };
+    const std::vector<std::string> as_ran = plans.front().job.hosts, other = interleaved().order.hosts;
+    const std::vector<OrderCost> levels{{"core", 0, 0, 0}, {"leaf", 16, 32, 16}};
+    EXPECT_EQ(ran(true, as_ran, levels), "  order       for alltoall, ran as asked for: messages out of the busiest leaf in one step: 32 as\n"
+                                         "              submitted, 16 chosen, the fewest possible\n");
+    EXPECT_EQ(ran(true, as_ran, {}), "  order       for alltoall, ran as asked for\n");
+    EXPECT_EQ(ran(true, other, levels), "  order       for alltoall, did not run as asked for\n");
+    EXPECT_EQ(ran(false, as_ran, levels), "");
+}
+
+// Only the first node speaks in the head.
+TEST(ReportText, WhatIsWrongOnOtherNodes) {
+    std::vector<JobPlan> plans = plans_for(straggler());
+    const Trace trace = play(straggler()).trace;
+    const auto notes = [&] {
+        const std::vector<std::string> lines = report_lines(analyse(trace, plans), Level::summary, "");
+        expect_narrow(lines);
+        return lines_of(lines, {"note        n", "note        and"});
+    };
+    const std::string nothing_delayed = "  note        nothing was delayed: a collective ends with its last rank, and no gain is claimed\n";
+    for (JobPlan& plan : plans) plan.node.notes = {"the link of this NIC is down: mlx5_1"};
+    EXPECT_EQ(notes(), nothing_delayed);  // as the head has said
+    plans[2].node.notes.push_back("no task is bound: Slurm gave no GPUs");
+    plans[6].node.notes = plans[2].node.notes;
+    plans[4].node.notes = {};
+    plans[5].node.notes = {"this NIC is slower than others as near, and passed over: mlx5_2"};
+    EXPECT_EQ(notes(), "  note        n[3,7]: no task is bound: Slurm gave no GPUs\n"
+                       "  note        n6: this NIC is slower than others as near, and passed over: mlx5_2\n" +
+                           nothing_delayed);
+    // The head that is printed with it says the rest, and nothing of this.
+    EXPECT_EQ(lines_of(head_lines(analyse(trace, plans), Level::summary), {"note"}),
+              "  note        n[1-4,7-8]: the link of this NIC is down: mlx5_1\n");
+    EXPECT_EQ(lines_of(report_lines(analyse({}, plans), Level::summary, ""), {"note"}),
+              "  note        n[3,7]: no task is bound: Slurm gave no GPUs\n"
+              "  note        n6: this NIC is slower than others as near, and passed over: mlx5_2\n");
+}
+
+TEST(ReportText, NotesOfManyNodesAreCut) {
+    Report report = analyse(play(straggler()).trace, plans_for(straggler()));
+    const NodePlan first = report.plan.nodes.front();
+    report.plan.nodes = {first};
+    for (int i = 2; i <= 12; ++i) {
+        report.plan.nodes.push_back(first);
+        report.plan.nodes.back().node = "n" + std::to_string(i);
+        report.plan.nodes.back().notes = {"wrong in way " + std::to_string(i)};
+    }
+    const std::string text = text_of(report_lines(report, Level::summary, ""));
+    EXPECT_NE(text.find("  note        n9: wrong in way 9\n              and 3 more nodes\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("way 10"), std::string::npos);
+}
+
+// Another node's own lines in explain.
+TEST(NodeText, ANodeSpeaksOfItsNotesAlone) {
+    NodePlan node = eight_gpus().node;
+    node.node = "n5";
+    node.notes.clear();
+    EXPECT_TRUE(node_lines(node).empty());
+    node.notes = {"the link of this NIC is down: mlx5_1", "2 tasks for 8 GPUs: which one a task uses is not known, so one that sees them all is not bound"};
+    EXPECT_EQ(node_lines(node),
+              (std::vector<std::string>{"paced-fabric: n5: the link of this NIC is down: mlx5_1",
+                                        "paced-fabric: n5: 2 tasks for 8 GPUs: which one a task uses is not known, so one that sees them",
+                                        "  all is not bound"}));
+}
+
 TEST(HeadText, ANodeWithoutGpusAndAFabricUnknown) {
     JobPlan plan = plans_for(straggler()).front();
     plan.node.bindings.clear();
@@ -206,7 +287,7 @@ TEST(ReportText, AStraggler) {
     const std::vector<std::string> lines = report_lines(report, Level::summary, "/home/ada/paced-42.json");
     expect_golden("straggler.txt", text_of(lines));
     expect_narrow(lines);
-    EXPECT_LE(lines.size(), 23u);  // a screen
+    EXPECT_LE(lines.size(), 24u);  // a screen
     expect_golden("straggler.json", to_json(report));
     EXPECT_TRUE(report_lines(report, Level::none, "").empty());
 }
