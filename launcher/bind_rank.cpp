@@ -102,13 +102,19 @@ void bind_rank(const Launch& launch, const config::Effective& effective, const s
     const placement::NodeVariables variables = placement::variables_for(*node, binding, io::read_node_network(*node));
     if (rank < variables.of_tasks.size())
         for (const auto& [name, value] : variables.of_tasks[rank])
-            if (!step::is_settled(name, environment)) made.set.emplace_back(name, value);
+            if (!step::is_settled(name, environment)) {
+                made.set.emplace_back(name, value);
+                made.bound.emplace_back(name);
+            }
     made.log.insert(made.log.end(), variables.reasons.begin(), variables.reasons.end());
 
     if (effective.bind.value != config::Bind::gpu_nic_cpu) return;
     if (const std::string who = step::cores_bound_by(environment); !who.empty()) made.log.push_back("the ranks' cores stay as they are: bound by " + who);
     else if (is_bound(*node, own, environment)) made.log.push_back("the ranks' cores stay as they are: they are bound already");
-    else made.cpus = binding.tasks[rank].cpus;
+    else if (!binding.tasks[rank].cpus.empty()) {
+        made.cpus = binding.tasks[rank].cpus;
+        made.bound.emplace_back("cores");
+    }
 }
 
 void narrow_to(const topology::CpuSet& cpus) {

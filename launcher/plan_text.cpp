@@ -107,16 +107,22 @@ TextTable levels_table(const report::OrderView& view) {
 
 void add_order(std::string& text, const OrderPlanned& order) {
     const report::OrderView& view = order.view;
-    add_line(text, "Order of " + count_of(static_cast<long long>(view.hosts.size()), "host") + " for " + view.pattern + ", " +
-                       count_of(order.tasks_per_node, "rank") + " on each, under " + count_of(static_cast<long long>(view.leaves), "leaf", "leaves") + " of " +
-                       order.fabric);
+    // Where hosts are on no switch the fabric has no leaves for them.
+    const std::string under = view.leaves == 0 ? "from " : "under " + count_of(static_cast<long long>(view.leaves), "leaf", "leaves") + " of ";
+    add_line(text, "Order of " + count_of(static_cast<long long>(view.hosts.size()), "host") + (report::order_wanted(view) ? " for " + view.pattern : "") +
+                       ", " + count_of(order.tasks_per_node, "rank") + " on each, " + under + order.fabric);
     std::string cost = report::leaf_cost_text(view);
-    if (cost.empty()) cost = view.kept_because.empty() ? "what it costs is not known" : view.kept_because;
+    std::vector<std::string> reasons = view.reasons;
+    // Said here, and not again below.
+    if (cost.empty() && !reasons.empty()) {
+        cost = reasons.front();
+        reasons.erase(reasons.begin());
+    }
     add_line(text, (view.improves ? "Changed: " : "Kept as submitted: ") + cost + '.');
     text += '\n' + stretches_table(order).text();
     if (order.stretches.size() > rows_max) text += "and " + std::to_string(order.stretches.size() - rows_max) + " more rows, which --json shows\n";
     if (view.levels.size() > 1) text += '\n' + levels_table(view).text();
-    add_reasons(text, view.reasons);
+    add_reasons(text, reasons);
 }
 
 }  // namespace

@@ -106,8 +106,13 @@ Preparation prepare_step(const Launch& launch, const config::Effective& effectiv
     setup.run_dir = folder->path;
     setup.key_file = folder->key_file;
     setup.plan_file = folder->path + "/plan.json";
+    Preparation binding;
+    bind_rank(launch, effective, programs.probe, environment, binding);
     if (folder->first) {
-        if (auto problem = step::replace_file(setup.plan_file, to_json(make_run_plan(launch, effective, setup, programs.probe, environment)), 0600))
+        // One rank stands for those of its node.
+        report::JobPlan plan = make_run_plan(launch, effective, setup, programs.probe, environment);
+        plan.node.applied = binding.bound;
+        if (auto problem = step::replace_file(setup.plan_file, to_json(plan), 0600))
             made.log.push_back(*std::move(problem));
     }
 
@@ -123,7 +128,10 @@ Preparation prepare_step(const Launch& launch, const config::Effective& effectiv
         if (!order->starts_with("kept: ")) made.unset.insert(made.unset.end(), {step::rank_binding, "OMPI_MCA_rmaps", "OMPI_MCA_orte_default_hostfile",
                                                                                    "OMPI_MCA_hwloc_base_binding_policy"});
     }
-    bind_rank(launch, effective, programs.probe, environment, made);
+    made.set.insert(made.set.end(), binding.set.begin(), binding.set.end());
+    made.log.insert(made.log.end(), binding.log.begin(), binding.log.end());
+    made.cpus = binding.cpus;
+    made.bound = std::move(binding.bound);
     return made;
 }
 

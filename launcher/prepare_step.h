@@ -30,6 +30,7 @@ struct Preparation {
     topology::CpuSet cpus;              // to run on, of those that it may use; empty: as they are
     std::vector<std::string> log;       // one line each; the first rank of the node says them
     std::vector<std::string> plan;      // explain: the head of a job log, lines as they are
+    std::vector<std::string> bound;     // what of the binding is among these: names of variables, and "cores"
     std::optional<std::string> reason;  // why the command runs without us; nothing is set then
 };
 

@@ -191,7 +191,10 @@ int step(const Environment& environment) {
     const config::Effective effective = resolve(policy.site, request.flags, environment, step::job_facts(environment), diagnostics);
     for (const Diagnostic& entry : diagnostics.entries())
         answer.say(to_string(entry.location) + " is ignored: " + entry.message + (entry.hints.empty() ? "" : "; " + entry.hints.front()));
-    if (effective.mode.value == config::Mode::off) return answer.end("off");
+    if (effective.mode.value == config::Mode::off) {
+        if (!effective.idle_note.empty()) answer.say(effective.idle_note);
+        return answer.end("off");
+    }
 
     // pace observes for now, and says so in the plan
     config::Effective run = effective;
@@ -202,7 +205,7 @@ int step(const Environment& environment) {
     // Whoever asks for an explanation wants to read it.
     const report::Level level = explains ? report::Level::full : effective.report.value.level;
     if (request.first_node()) answer.log(head_lines(plan.shown, level));
-    else if (explains && request.node_index < explained_nodes_max) answer.log({report::node_line(plan.shown.node)});
+    else if (explains && request.node_index < explained_nodes_max) answer.log(report::node_lines(plan.shown.node));
     if (explains) {
         answer.say("explain: nothing of this step was changed");
         return answer.end("explain");

@@ -49,12 +49,18 @@ public:
             add_variables(*by_gpu, by_task);
         }
         if (by_gpu && bind == config::Bind::gpu_nic_cpu) add_cpus(*by_gpu, by_task, applies);
+        found_.plan.applied_to_own_gpu = !by_task && !found_.plan.applied.empty();
         if (!found_.lines.empty()) add_sees();
         return std::move(found_);
     }
 
 private:
     void add(std::string_view kind, std::string value) { found_.lines.emplace_back(kind, std::move(value)); }
+
+    void applied(std::string_view name) {
+        std::vector<std::string>& names = found_.plan.applied;
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+    }
 
     std::string why_nothing() const {
         if (!devices_.known()) return "no task is bound: " + devices_.doubt;
@@ -107,7 +113,10 @@ private:
                 for (std::size_t i = 0; i < by_gpu.tasks.size(); ++i) {
                     if (by_gpu.tasks[i].gpu != entry.gpu) continue;
                     for (const auto& [name, value] : of_gpus.of_tasks[i])
-                        if (!is_settled(name)) add("gpu", device + ' ' + std::string(name) + '=' + value);
+                        if (!is_settled(name)) {
+                            add("gpu", device + ' ' + std::string(name) + '=' + value);
+                            applied(name);
+                        }
                 }
             }
         }
@@ -118,7 +127,10 @@ private:
             std::map<std::string, std::vector<int>> tasks;
             for (std::size_t i = 0; i < by_task->tasks.size(); ++i)
                 for (const auto& [name, value] : of_tasks.of_tasks[i])
-                    if (!is_settled(name)) tasks[std::string(name) + '=' + value].push_back(by_task->tasks[i].task);
+                    if (!is_settled(name)) {
+                        tasks[std::string(name) + '=' + value].push_back(by_task->tasks[i].task);
+                        applied(name);
+                    }
             for (const auto& [assignment, ids] : tasks) add("task", report::compress_numbers(ids, ids.size()) + ' ' + assignment);
         }
         for (const std::string& reason : of_tasks.reasons) found_.plan.notes.push_back(reason);
@@ -135,12 +147,18 @@ private:
         for (const placement::DeviceVariable& variable : devices_.variables)
             for (const placement::DeviceEntry& entry : variable.entries)
                 for (const placement::TaskBinding& task : by_gpu.tasks)
-                    if (task.gpu == entry.gpu && !task.cpus.empty()) add("gpu-cpus", variable.name + '=' + entry.text + ' ' + to_string(task.cpus));
+                    if (task.gpu == entry.gpu && !task.cpus.empty()) {
+                        add("gpu-cpus", variable.name + '=' + entry.text + ' ' + to_string(task.cpus));
+                        applied("cores");
+                    }
         if (!by_task) return;
         std::map<std::string, std::vector<int>> tasks;
         for (const placement::TaskBinding& task : by_task->tasks)
             if (!task.cpus.empty()) tasks[to_string(task.cpus)].push_back(task.task);
-        for (const auto& [cpus, ids] : tasks) add("cpus", report::compress_numbers(ids, ids.size()) + ' ' + cpus);
+        for (const auto& [cpus, ids] : tasks) {
+            add("cpus", report::compress_numbers(ids, ids.size()) + ' ' + cpus);
+            applied("cores");
+        }
     }
 
     const Request& request_;

@@ -111,8 +111,9 @@ public:
         const std::array given{&flags.order, &flags.bind, &flags.window, &flags.report};
         for (std::size_t i = 0; i < given.size(); ++i) {
             if (!given[i]->present) continue;
-            effective_.notes.push_back(std::string(settings[i + 1].flag) + " has no effect without --paced-fabric: the mode is off (" +
-                                       effective_.mode.source + ')');
+            effective_.idle_note = std::string(settings[i + 1].flag) + " has no effect without --paced-fabric: the mode is off (" +
+                                   effective_.mode.source + ')';
+            effective_.notes.push_back(effective_.idle_note);
             return;
         }
     }

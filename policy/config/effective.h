@@ -52,6 +52,7 @@ struct Effective {
     std::string named_policy;        // the [policy.NAME] that was asked for, or empty
     bool asked_for = false;          // --paced-fabric or PACED_FABRIC gave the mode; false: the site alone
     std::vector<std::string> notes;  // "window 5ms cut to the site's window_max 2ms"
+    std::string idle_note;           // the one of the notes that tells of a flag without effect, since no mode was given; empty: none
 };
 
 // Wrong flag and environment values become errors in diagnostics (location.file is "--paced-fabric-order" or

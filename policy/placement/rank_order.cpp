@@ -13,8 +13,6 @@ namespace paced::placement {
 
 namespace {
 
-constexpr const char* kept = "the submitted order is kept: ";
-
 // Why there is nothing to choose, whatever the traffic costs; empty: there is.
 std::string nothing_to_choose(const FabricGroups& groups, const topology::FabricTopology& fabric) {
     if (groups.hosts() < 3) return "fewer than 3 hosts leave no choice, since the first one stays the first";
@@ -31,13 +29,12 @@ std::string numbers(const FabricGroups& groups, const Traffic& traffic, const Co
     return join(parts, ", ");
 }
 
-// "2 steps between leaves instead of 8"
-std::string sentence(const FabricGroups& groups, const Traffic& traffic, const Cost& cost, const Cost* instead_of) {
+// "2 steps between spines instead of 6, 4 between leaves instead of 7"
+std::string saved(const FabricGroups& groups, const Traffic& traffic, const Cost& cost, const Cost& submitted) {
     std::vector<std::string> parts;
-    for (std::size_t i = 0; i < cost.size(); ++i) {
-        parts.push_back(traffic.amount(cost[i]) + ' ' + traffic.where(plural_of_level(groups.levels[i].name)));
-        if (instead_of) parts.back() += " instead of " + std::to_string((*instead_of)[i]);
-    }
+    for (std::size_t i = 0; i < cost.size(); ++i)
+        parts.push_back((i == 0 ? traffic.amount(cost[i]) : std::to_string(cost[i])) + ' ' + traffic.where(plural_of_level(groups.levels[i].name)) +
+                        " instead of " + std::to_string(submitted[i]));
     return join(parts, ", ");
 }
 
@@ -70,13 +67,13 @@ RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std
     RankOrder result;
     result.hosts.assign(hosts.begin(), hosts.end());
     const auto keep = [&](const std::string& why) -> RankOrder& {
-        result.reasons.push_back(kept + why);
+        result.reasons.push_back(why);
         return result;
     };
 
     const FabricGroups groups = fabric_groups(fabric, hosts);
     result.leaves = groups.leaves.size();
-    if (order.pattern == config::Order::Pattern::none) return keep("no traffic is named to choose an order for (order none)");
+    if (order.pattern == config::Order::Pattern::none) return keep("no order was asked for");
     if (tasks_per_node < 1) return keep("there are " + std::to_string(tasks_per_node) + " tasks on a node");
     for (const std::string& problem : groups.problems) keep(problem);
     if (!groups.problems.empty()) return result;
@@ -106,9 +103,9 @@ RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std
     if (result.improves) {
         result.hosts.clear();
         for (std::size_t host : hosts_in_order(groups, best.sequence)) result.hosts.push_back(hosts[host]);
-        result.reasons.push_back("hosts are taken " + best.what + ": " + sentence(groups, *traffic, best.cost, &submitted));
-    } else {
-        keep("no better one is known than its " + sentence(groups, *traffic, best.cost, nullptr));
+        result.reasons.push_back("hosts are taken " + best.what + ": " + saved(groups, *traffic, best.cost, submitted));
+    } else if (best.cost != bound) {
+        keep("no better one is known");
     }
     if (best.cost == bound)
         result.reasons.push_back("no order can cost less");

@@ -15,7 +15,7 @@ namespace paced::placement {
 
 // What an order costs on one level of the fabric. The unit depends on the pattern: steps of the closed ring that leave a
 // switch of this level (ring), edges of the double binary tree between leaves (tree), the highest number of messages
-// that leave a leaf in one step of the shift schedule (alltoall), weighted volume between leaves (grid).
+// that leave a leaf in one step of the shift schedule (alltoall), weighted traffic between leaves (grid).
 struct LevelCost {
     std::string level;  // "leaf", "spine", ...; topology::level_name
     long long chosen = 0;
@@ -30,7 +30,7 @@ struct RankOrder {
     bool improves = false;             // strictly cheaper than the submitted order
     std::vector<LevelCost> levels;     // the top level first, as they are compared; the last is that of the leaves. Empty: not known
     std::size_t leaves = 0;            // that the hosts hang on
-    std::vector<std::string> reasons;  // sentences without full stop: why this order, what the runner-up costs, why it is kept
+    std::vector<std::string> reasons;  // sentences without full stop: why this order, what the runner-up costs. Not improved: the first says why the submitted one is kept
 };
 
 // hosts: in the submitted order, each once; tasks_per_node ranks on each, rank = position * tasks_per_node + local. A host

@@ -114,6 +114,8 @@ struct NodePlan {
     std::vector<Binding> bindings;   // none: no GPUs, or remark says why nothing is known
     std::string remark;              // "no GPUs", "topology unknown: the probe did not answer"
     std::vector<std::string> notes;  // of this node alone
+    std::vector<std::string> applied;  // what of the binding was handed to tasks: names of variables, and "cores"; none: nothing
+    bool applied_to_own_gpu = false;   // and only to a task that Slurm gave a GPU of its own; which ones do is known in the task alone
 
     friend bool operator==(const NodePlan&, const NodePlan&) = default;
 };

@@ -177,7 +177,9 @@ Json node(const NodePlan& node) {
             {"tasks", node.local_tasks},
             {"bindings", array_of(node.bindings, [](const Binding& one) { return binding(one); })},
             {"remark", text_or_null(node.remark)},
-            {"notes", node.notes}};
+            {"notes", node.notes},
+            {"applied", node.applied},
+            {"applied_to_own_gpu", node.applied_to_own_gpu}};
 }
 
 NodePlan node(const Json& json) {
@@ -188,6 +190,8 @@ NodePlan node(const Json& json) {
     read_array(json, "bindings", node.bindings, [](const Json& one) { return binding(one); });
     read(json, "remark", node.remark);
     read(json, "notes", node.notes);
+    read(json, "applied", node.applied);
+    read(json, "applied_to_own_gpu", node.applied_to_own_gpu);
     return node;
 }
 

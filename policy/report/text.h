@@ -23,8 +23,9 @@ using Level = config::Report::Level;
 // Level none: nothing.
 std::vector<std::string> head_lines(const JobPlan& plan, Level level);
 
-// One node in one line: "paced-fabric: n5: 8 GPUs (NVIDIA A100-SXM4-80GB), 8 tasks".
-std::string node_line(const NodePlan& node);
+// Of another node than the first, where it has notes of its own: "paced-fabric: n5: the link of mlx5_1 is down", one
+// paragraph for each. None: nothing.
+std::vector<std::string> node_lines(const NodePlan& node);
 
 // The head from a report, where all nodes' tables are known: nodes with the same table are grouped.
 std::vector<std::string> head_lines(const Report& report, Level level);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The head of the job log: what was decided, and from what.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "policy/base/text.h"
 #include "policy/report/ranges.h"
 #include "policy/report/text.h"
@@ -21,16 +25,29 @@ std::string head_of(const JobInfo& job, const PolicyValues& policy) {
     return head;
 }
 
-// What of the placement is applied, and what is only shown. Whether the order really was, add_order() says.
-std::vector<std::string> applied_notes(const PolicyValues& policy, const OrderView& order) {
+// "binding (UCX_NET_DEVICES, cores)"; empty: no task of these nodes was bound.
+std::string binding_applied(const std::vector<const NodePlan*>& nodes) {
+    std::vector<std::string> names;
+    bool own_gpu = true;
+    for (const NodePlan* node : nodes) {
+        own_gpu = own_gpu && (node->applied.empty() || node->applied_to_own_gpu);
+        for (const std::string& name : node->applied)
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    if (names.empty()) return {};
+    return "binding (" + join(names, ", ") + (own_gpu ? ", where a task has a GPU of its own)" : ")");
+}
+
+// What of the placement is applied, and what is only shown. What became of the order, add_order() says.
+std::vector<std::string> applied_notes(const PolicyValues& policy, const OrderView& order, const std::vector<const NodePlan*>& nodes) {
     std::vector<std::string> applied, shown;
-    const auto sort = [&](const char* name, const Setting& setting, bool applies, bool done) {
+    const auto sort = [&](const char* name, const Setting& setting, bool applies, std::string done) {
         if (setting.value.empty() || setting.value == "none") return;
-        if (applies && done) applied.emplace_back(name);
+        if (applies && !done.empty()) applied.push_back(std::move(done));
         if (!applies && setting.source != "built-in") shown.emplace_back(name);
     };
-    sort("binding", policy.bind, policy.bind_applies, true);
-    sort("rank order", policy.order, policy.order_applies, order.applied);
+    sort("binding", policy.bind, policy.bind_applies, binding_applied(nodes));
+    sort("rank order", policy.order, policy.order_applies, order.applied ? "rank order" : "");
     std::vector<std::string> notes;
     std::string note = applied.empty() ? std::string() : "applied: " + join(applied, " and ");
     if (policy.mode.value == "pace" && policy.mode_run == "observe")
@@ -42,7 +59,7 @@ std::vector<std::string> applied_notes(const PolicyValues& policy, const OrderVi
     return notes;
 }
 
-void add_policy(Block& block, const PolicyValues& policy, const OrderView& order, Level level) {
+void add_policy(Block& block, const PolicyValues& policy, const OrderView& order, const std::vector<const NodePlan*>& nodes, Level level) {
     std::vector<std::string> parts;
     const auto add = [&](const char* name, const Setting& setting) {
         if (setting.value.empty()) return;
@@ -56,7 +73,7 @@ void add_policy(Block& block, const PolicyValues& policy, const OrderView& order
     add("report", policy.report);
     if (!parts.empty()) block.add("policy", join(parts, ", "));
     for (const std::string& note : policy.notes) block.add("note", note);
-    for (const std::string& note : applied_notes(policy, order)) block.add("note", note);
+    for (const std::string& note : applied_notes(policy, order, nodes)) block.add("note", note);
 }
 
 void add_notes(Block& block, const std::vector<std::string>& kept, const std::vector<std::string>& notes) {
@@ -69,7 +86,7 @@ void add_notes(Block& block, const std::vector<std::string>& kept, const std::ve
 std::vector<std::string> head_lines(const JobPlan& plan, Level level) {
     if (level == Level::none) return {};
     Block block(head_of(plan.job, plan.policy));
-    add_policy(block, plan.policy, plan.order, level);
+    add_policy(block, plan.policy, plan.order, {&plan.node}, level);
     add_fabric(block, plan.fabric, plan.order);
     add_order(block, plan.order, level);
     add_nodes(block, {&plan.node}, level);
@@ -78,24 +95,33 @@ std::vector<std::string> head_lines(const JobPlan& plan, Level level) {
     return block.take();
 }
 
-std::string node_line(const NodePlan& node) {
-    std::string line = "paced-fabric: " + node_title(node.node, node);
-    for (const std::string& note : node.notes) line += "; " + note;
-    return line;
+std::vector<std::string> node_lines(const NodePlan& node) {
+    std::vector<std::string> lines;
+    for (const std::string& note : node.notes) {
+        std::vector<std::string> paragraph = Block("paced-fabric: " + node.node + ": " + note).take();
+        std::move(paragraph.begin(), paragraph.end(), std::back_inserter(lines));
+    }
+    return lines;
 }
 
 std::vector<std::string> head_lines(const Report& report, Level level) {
     if (level == Level::none) return {};
     Block block(head_of(report.job, report.policy));
-    add_policy(block, report.policy, report.plan.order, level);
-    add_fabric(block, report.plan.fabric, report.plan.order);
-    add_order(block, report.plan.order, level);
     std::vector<const NodePlan*> nodes;
     for (const NodePlan& node : report.plan.nodes) nodes.push_back(&node);
+    add_policy(block, report.policy, report.plan.order, nodes, level);
+    add_fabric(block, report.plan.fabric, report.plan.order);
+    add_order(block, report.plan.order, level);
     add_nodes(block, std::move(nodes), level);
     add_notes(block, report.plan.kept, report.plan.notes);
-    for (const NodePlan& node : report.plan.nodes)
-        for (const std::string& note : node.notes) block.add("note", node.node + ": " + note);
+    // Of the first node, and of who shares them; what the others have to tell besides stands in report_lines().
+    if (report.plan.nodes.empty()) return block.take();
+    for (const std::string& note : report.plan.nodes.front().notes) {
+        std::vector<std::string> who;
+        for (const NodePlan& node : report.plan.nodes)
+            if (std::find(node.notes.begin(), node.notes.end(), note) != node.notes.end()) who.push_back(node.node);
+        block.add("note", shortened(compress_hosts(who), 60) + ": " + note);
+    }
     return block.take();
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The end of the job log: what was measured. Everything comes from the Report.
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "policy/base/text.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::size_t communicators_shown_max = 3, communicators_shown_full = 16;
 constexpr std::size_t ranks_shown_all = 16, ranks_shown_worst = 8;
+constexpr std::size_t noted_nodes_max = 8;
 constexpr std::size_t warnings_shown_max = 4, warnings_shown_full = 40;
 
 std::string plural(std::size_t count, const char* singular, const char* several = "") {
@@ -65,20 +68,29 @@ void add_stragglers(Block& block, const Report& report) {
     block.add("straggler", measured ? "none: no rank is late again and again" : "not known: no collective was seen on all of its ranks");
 }
 
-// How the ranks lay on the switches: what was wanted, and what came of it.
+std::string ring_text(const PlanSummary& plan) {
+    return plan.order_run.crossings ? "a ring over the ranks changed leaves " + count_of(*plan.order_run.crossings, "time") : "";
+}
+
+// How the ranks lay on the switches: what was wanted, and what came of it. The steps of a ring say nothing of other traffic.
 void add_order_run(Block& block, const PlanSummary& plan) {
-    if (plan.fabric.leaves.size() < 2 && !order_wanted(plan.order)) return;
-    const std::string steps = plan.order_run.crossings ? "a ring over the ranks changed leaves " + count_of(*plan.order_run.crossings, "time") : "";
-    std::string text;
-    if (plan.order.applied) {
-        text = "for " + plan.order.pattern + ", " + (!plan.order_run.as_asked ? "not known how it ran" : *plan.order_run.as_asked ? "ran as asked for" : "did not run as asked for");
-        if (!steps.empty()) text += ": " + steps;
-        if (!plan.order.levels.empty() && plan.order.pattern == "ring") text += ", " + std::to_string(plan.order.levels.back().submitted) + " in the submitted order";
-    } else {
+    const OrderView& order = plan.order;
+    const bool wanted = order_wanted(order), ring = order.pattern == "ring";
+    if (plan.fabric.leaves.size() < 2 && !wanted) return;
+    const std::string steps = wanted && !ring ? "" : ring_text(plan);
+    if (!order.applied) {
         if (steps.empty()) return;
-        text = "as submitted: " + steps;
+        std::string text = "as submitted: " + steps;
         if (*plan.order_run.crossings > plan.fabric.crossings_least) text += ", the best order needs " + std::to_string(plan.fabric.crossings_least);
+        block.add("order", text);
+        return;
     }
+    const std::optional<bool> as_asked = plan.order_run.as_asked;
+    std::string text = "for " + order.pattern + ", " + (!as_asked ? "not known how it ran" : *as_asked ? "ran as asked for" : "did not run as asked for");
+    if (!steps.empty()) text += ": " + steps;
+    if (ring && !order.levels.empty()) text += ", " + std::to_string(order.levels.back().submitted) + " in the submitted order";
+    const std::string cost = ring || !as_asked.value_or(false) ? "" : cost_text(order);
+    if (!cost.empty()) text += ": " + cost;
     block.add("order", text);
 }
 
@@ -89,7 +101,7 @@ void add_attribution(Block& block, const Attribution& attribution) {
         const double share = seconds / attribution.elapsed;
         if (share >= .0005) parts.push_back(std::string(name) + ' ' + percent_text(share));
     };
-    add("compute", attribution.compute);
+    add("outside of recorded collectives", attribution.compute);
     add("collectives", attribution.service);
     add("waiting for persistent stragglers", attribution.persistent_straggler);
     add(attribution.persistent_straggler > 0 ? "for others" : "waiting for late ranks", attribution.transient_straggler);
@@ -98,6 +110,8 @@ void add_attribution(Block& block, const Attribution& attribution) {
     add("at the start", attribution.startup);
     add("not attributed", attribution.unattributed);
     block.add("time", join(parts, ", ") + " of the mean rank's " + time_text(attribution.elapsed * 1e3) + ", first to last collective");
+    if (attribution.compute > attribution.elapsed / 2)
+        block.add({}, "point-to-point and non-blocking traffic is not recorded, and is in what is outside");
 }
 
 std::string main_operation(const CommunicatorReport& communicator) {
@@ -192,6 +206,33 @@ void add_differing_nodes(Block& block, const PlanSummary& plan, Level level) {
         block.add("nodes", shortened(compress_hosts(differing), 60) + (differing.size() == 1 ? " differs" : " differ") + " from the GPU-NIC-core table of " + first.node);
 }
 
+// What went wrong on other nodes than the first, which alone has spoken in the head of the log. Nodes with the same to tell
+// are told of together.
+void add_notes_of_other_nodes(Block& block, const PlanSummary& plan) {
+    if (plan.nodes.empty()) return;
+    const std::vector<std::string>& known = plan.nodes.front().notes;
+    struct Group {
+        std::vector<std::string> notes, nodes;
+    };
+    std::vector<Group> groups;
+    for (const NodePlan& node : plan.nodes) {
+        std::vector<std::string> notes;
+        std::copy_if(node.notes.begin(), node.notes.end(), std::back_inserter(notes),
+                     [&](const std::string& note) { return std::find(known.begin(), known.end(), note) == known.end(); });
+        if (notes.empty()) continue;
+        auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& one) { return one.notes == notes; });
+        if (group == groups.end()) group = groups.insert(groups.end(), {std::move(notes), {}});
+        group->nodes.push_back(node.node);
+    }
+    std::size_t hidden = 0;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (i >= noted_nodes_max) hidden += groups[i].nodes.size();
+        else
+            for (const std::string& note : groups[i].notes) block.add("note", shortened(compress_hosts(groups[i].nodes), 60) + ": " + note);
+    }
+    if (hidden > 0) block.add({}, "and " + count_of(static_cast<long long>(hidden), "more node"));
+}
+
 void add_coverage(Block& block, const Report& report, Level level) {
     for (const Coverage& coverage : report.coverage) {
         std::string text = (coverage.library.empty() ? std::string("unknown library") : coverage.library) + ", " +
@@ -232,6 +273,7 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
         // With a segment and without a rank there was an MPI that found no room, and has said so.
         Block block(head + (report.warnings.empty() ? "nothing was recorded: no task has used MPI collectives through a library that is known here"
                                                     : "nothing was recorded"));
+        add_notes_of_other_nodes(block, report.plan);
         for (const std::string& warning : report.warnings) block.add("warning", warning);
         return block.take();
     }
@@ -240,6 +282,7 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
                                  [](const CommunicatorReport& communicator) { return communicator.calls > 0; });
     if (!any) {
         block.add("collectives", "none were recorded");
+        add_notes_of_other_nodes(block, report.plan);
         add_coverage(block, report, level);
         add_ending(block, report, level, json_path);
         return block.take();
@@ -251,6 +294,7 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
     add_communicators(block, report, level);
     add_ranks(block, report, level);
     add_differing_nodes(block, report.plan, level);
+    add_notes_of_other_nodes(block, report.plan);
     add_coverage(block, report, level);
     add_ending(block, report, level, json_path);
     return block.take();

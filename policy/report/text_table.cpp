@@ -2,6 +2,7 @@
 #include "policy/report/text_table.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace paced::report {
@@ -15,6 +16,23 @@ bool continues_character(char c) {
     return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
+// Whether the blank at `at` stands between a number and its unit, "89.1 s", or within a time, "12 min 03 s".
+bool joins_number(std::string_view text, std::size_t at) {
+    constexpr std::array<std::string_view, 10> units{"us", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB"};
+    const auto is_digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto unit_at = [&](std::size_t start) {
+        std::size_t end = start;
+        while (end < text.size() && is_letter(text[end])) ++end;
+        return std::find(units.begin(), units.end(), text.substr(start, end - start)) != units.end();
+    };
+    if (at == 0) return false;
+    if (is_digit(at - 1)) return unit_at(at + 1);
+    const std::size_t before = text.rfind(' ', at - 1);
+    return before != std::string_view::npos && before > 0 && is_digit(before - 1) && unit_at(before + 1) && is_digit(at + 1) && is_digit(at + 2) &&
+           at + 3 < text.size() && text[at + 3] == ' ' && unit_at(at + 4);
+}
+
 }  // namespace
 
 std::size_t columns_of(std::string_view text) {
@@ -25,7 +43,11 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
     std::vector<std::string> lines;
     while (text.size() > width) {
         std::size_t cut = text.rfind(' ', width);
-        if (cut == std::string_view::npos || cut == 0) cut = text.find(' ', 1);  // a long path is not broken
+        while (cut != std::string_view::npos && cut > 0 && joins_number(text, cut)) cut = text.rfind(' ', cut - 1);
+        if (cut == std::string_view::npos || cut == 0) {  // a long path is not broken
+            cut = text.find(' ', 1);
+            while (cut != std::string_view::npos && joins_number(text, cut)) cut = text.find(' ', cut + 1);
+        }
         if (cut == std::string_view::npos) break;
         lines.emplace_back(text.substr(0, cut));
         text.remove_prefix(cut + 1);

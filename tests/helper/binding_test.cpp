@@ -106,6 +106,31 @@ TEST_F(StepBinding, FewerTasksThanGpus) {
     EXPECT_EQ(read_file(run_dir_ + "/plan.json").find("\"task\": 0"), std::string::npos);
 }
 
+// The job log claims no binding where none was made, and names what was set where one was.
+TEST_F(StepBinding, WhatIsAppliedIsNamed) {
+    const auto applied = [&] {
+        const std::string all = told();
+        const auto start = all.find("applied: ");
+        return start == std::string::npos ? "" : all.substr(start, all.find(';', start) - start);
+    };
+    gpus("2,4");
+    tasks(2);
+    EXPECT_EQ(applied(), "applied: binding (UCX_NET_DEVICES, NVSHMEM_HCA_LIST, MPIR_CVAR_CH4_OFI_PREF_NIC)");
+    EXPECT_NE(read_file(run_dir_ + "/plan.json").find("\"applied\": [\n   \"UCX_NET_DEVICES\",\n"), std::string::npos) << read_file(run_dir_ + "/plan.json");
+    given_["UCX_NET_DEVICES"] = "mlx5_9:1";
+    given_["PACED_FABRIC_HELPER_BIND"] = "gpu-nic-cpu";
+    EXPECT_EQ(applied(), "applied: binding (NVSHMEM_HCA_LIST, MPIR_CVAR_CH4_OFI_PREF_NIC, cores)");
+    given_["NVSHMEM_HCA_LIST"] = "";
+    given_["FI_PROVIDER"] = "tcp";
+    given_["OMP_PLACES"] = "cores";  // the cores step aside
+    EXPECT_EQ(applied(), "");
+    given_.erase("OMP_PLACES");
+    tasks(1);
+    EXPECT_EQ(applied(), "applied: binding (cores, where a task has a GPU of its own)");
+    node("fake-no-gpu.xml");
+    EXPECT_EQ(applied(), "");
+}
+
 TEST_F(StepBinding, ThePlanNamesTheTasks) {
     answer();
     const std::string plan = read_file(run_dir_ + "/plan.json");

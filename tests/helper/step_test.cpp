@@ -90,7 +90,7 @@ TEST_F(Step, FourNodesWithGpusAndTwoLeaves) {
     given_["UCX_NET_DEVICES"] = "mlx5_0:1";
     EXPECT_EQ(answer(), "paced-fabric-step 1\n"
                         "log paced-fabric: job JOB.0, 8 tasks on 4 nodes n[1-4]: pace (flag --paced-fabric)\n"
-                        "log   note        applied: binding; collectives are recorded, none is delayed: pacing is not there yet\n"
+                        "log   note        collectives are recorded, none is delayed: pacing is not there yet\n"
                         "log   fabric      2 leaves, from DIR/topology.conf: leaf1 n[1-2]; leaf2 n[3-4]\n"
                         "log               a ring over the ranks changes leaves 2 times, the fewest possible\n"
                         "log   node        n1: 8 GPUs (H100 SXM5 80GB), 2 tasks\n"
@@ -142,7 +142,12 @@ TEST_F(Step, ExplainChangesNothing) {
                         "mode explain\nend\n");
     EXPECT_FALSE(std::filesystem::exists(run_dir_));
     four_nodes(2);
-    EXPECT_EQ(answer(), "paced-fabric-step 1\nlog paced-fabric: n3: no GPUs, nothing to bind\nmode explain\nend\n");
+    EXPECT_EQ(answer(), "paced-fabric-step 1\nmode explain\nend\n");
+    set("SNAPSHOT", folder_.write("gpus.json", run({probe, data("topology/fake-8gpu-4nic.xml")}, {}).out));
+    EXPECT_EQ(answer(), "paced-fabric-step 1\n"
+                        "log paced-fabric: n3: 2 tasks for 8 GPUs: which one a task uses is not known, so one that sees them\n"
+                        "log   all is not bound; one that Slurm gave its own is\n"
+                        "mode explain\nend\n");
 }
 
 TEST_F(Step, OffSaysNothing) {
@@ -151,6 +156,32 @@ TEST_F(Step, OffSaysNothing) {
     set("MODE", "off");
     EXPECT_EQ(answer(), "paced-fabric-step 1\nmode off\nend\n");
     EXPECT_FALSE(std::filesystem::exists(run_dir_));
+}
+
+TEST_F(Step, AFlagWithoutAModeIsToldOnce) {
+    const std::string told = "paced-fabric-step 1\n"
+                             "log paced-fabric: --paced-fabric-order has no effect without --paced-fabric: the mode is off (built-in)\n"
+                             "mode off\nend\n";
+    const std::string silent = "paced-fabric-step 1\nmode off\nend\n";
+    four_nodes(0);
+    given_.erase("PACED_FABRIC_HELPER_MODE");
+    set("ORDER", "ring");
+    set("BIND", "none");
+    EXPECT_EQ(answer(), told);
+    four_nodes(1);
+    EXPECT_EQ(answer(), silent);
+    four_nodes(0);
+    set("MODE", "off");
+    EXPECT_EQ(answer(), silent);
+    given_.erase("PACED_FABRIC_HELPER_MODE");
+    given_["PACED_FABRIC"] = "off";
+    EXPECT_EQ(answer(), silent);
+    // What the site alone has set is no business of a job's.
+    given_.erase("PACED_FABRIC");
+    given_.erase("PACED_FABRIC_HELPER_ORDER");
+    given_.erase("PACED_FABRIC_HELPER_BIND");
+    folder_.write("policy.toml", "schema = 1\n[defaults]\nwindow = \"5ms\"\n[limits]\nwindow_max = \"2ms\"\n");
+    EXPECT_EQ(answer(), silent);
 }
 
 TEST_F(Step, TheKillSwitchIsToldToWhoAsked) {

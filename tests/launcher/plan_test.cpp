@@ -67,6 +67,25 @@ TEST(PacedPlan, AnOrder) {
     expect_golden({"--fabric", "plan/interleaved.conf", "--hosts", "n[1,3,5,7,2]"}, "order-kept.txt");
 }
 
+// Each fact once: what is on the second line is not said again below.
+TEST(PacedPlan, AnOrderThatIsKept) {
+    const auto text = [](const Words& words) {
+        Words all{"--fabric", "plan/interleaved.conf"};
+        all.insert(all.end(), words.begin(), words.end());
+        return plan(all).out;
+    };
+    EXPECT_EQ(text({"--hosts", "x[1-3]"}), "Order of 3 hosts for ring, 1 rank on each, from plan/interleaved.conf\n"
+                                           "Kept as submitted: x[1-3] are on no switch of plan/interleaved.conf.\n\n"
+                                           "ranks  leaf       hosts\n  0-2  not known  x[1-3]\n");
+    EXPECT_EQ(text({"--hosts", "n[1-3]", "--order", "none"}), "Order of 3 hosts, 1 rank on each, under 2 leaves of plan/interleaved.conf\n"
+                                                             "Kept as submitted: no order was asked for.\n\n"
+                                                             "ranks  leaf   hosts\n    0  leaf1  n1\n    1  leaf2  n2\n    2  leaf1  n3\n");
+    EXPECT_EQ(text({"--hosts", "n[1-2]"}), "Order of 2 hosts for ring, 1 rank on each, under 2 leaves of plan/interleaved.conf\n"
+                                           "Kept as submitted: steps of the ring between leaves: 2, the fewest possible.\n\n"
+                                           "ranks  leaf   hosts\n    0  leaf1  n1\n    1  leaf2  n2\n\n"
+                                           "Why:\n  fewer than 3 hosts leave no choice, since the first one stays the first\n");
+}
+
 TEST(PacedPlan, BothPartsAtOnce) {
     const Json both = json_of({"--node", "topology/fake-8gpu-4nic.xml", "--fabric", "plan/interleaved.conf", "--hosts", "n[1-8]"});
     EXPECT_EQ(both.at("bindings").size(), 8u);

@@ -70,7 +70,7 @@ public:
         return all;
     }
 
-    std::string amount(long long cost) const override { return "a volume of " + std::to_string(cost); }
+    std::string amount(long long cost) const override { return "a weighted traffic of " + std::to_string(cost); }
 
     std::vector<std::string> remarks() const override {
         if (axes_.empty()) return {"the grid has no axis along which ranks talk"};

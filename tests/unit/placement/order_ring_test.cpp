@@ -49,7 +49,7 @@ TEST(OrderRing, GroupsAreTakenAsTheListReachesThemAndHostsKeepTheirOrder) {
     EXPECT_EQ(order.levels, (std::vector<LevelCost>{{"spine", 2, 6, 2}, {"leaf", 4, 7, 4}}));
     EXPECT_EQ(order.reasons,
               (std::vector<std::string>{"hosts are taken leaf by leaf, starting with h4's: 2 steps between spines instead of 6, "
-                                        "4 steps between leaves instead of 7",
+                                        "4 between leaves instead of 7",
                                         "no order can cost less", "runner-up: the submitted order, 6 between spines, 7 between leaves"}));
 }
 

@@ -2,6 +2,7 @@
 // Whole reports against files: tests/unit/report/golden/*.{txt,json}. UPDATE_GOLDEN=1 rewrites them; a person looks
 // at the difference.
 #include "policy/report/text.h"
+#include "policy/report/text_table.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -69,6 +70,18 @@ JobPlan eight_gpus() {
     return plan;
 }
 
+TEST(Wrapping, ANumberStaysWithItsUnit) {
+    using Lines = std::vector<std::string>;
+    EXPECT_EQ(wrapped("of the mean rank's 89.1 s, first", 23), (Lines{"of the mean rank's", "89.1 s, first"}));
+    EXPECT_EQ(wrapped("about 64 KiB", 8), (Lines{"about", "64 KiB"}));
+    EXPECT_EQ(wrapped("it took 12 min 03 s in all", 16), (Lines{"it took", "12 min 03 s in", "all"}));
+    EXPECT_EQ(wrapped("all 8 stragglers", 6), (Lines{"all 8", "stragglers"}));  // no unit, though it begins like one
+    EXPECT_EQ(wrapped("89.1 s first", 4), (Lines{"89.1 s", "first"}));           // wider than the line
+    EXPECT_EQ(wrapped("89.1 s", 4), Lines{"89.1 s"});
+    EXPECT_EQ(wrapped("one two three", 7), (Lines{"one two", "three"}));
+    EXPECT_EQ(wrapped("/a/long/path then", 5), (Lines{"/a/long/path", "then"}));
+}
+
 TEST(HeadText, EightGpusFitTwentyLines) {
     const std::vector<std::string> lines = head_lines(eight_gpus(), Level::summary);
     expect_golden("head-8gpu.txt", text_of(lines));
@@ -106,6 +119,7 @@ std::string order_lines(const JobPlan& plan, Level level) { return lines_of(head
 TEST(HeadText, AnOrderAppliedKeptOrOnlyShown) {
     JobPlan plan = interleaved();
     plan.policy.bind_applies = plan.policy.order_applies = plan.order.applied = true;
+    plan.node.applied = {"UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"};
     std::string text = order_lines(plan, Level::full);
     plan.order.applied = false;
     plan.order.kept_because = "you gave -m, which says how ranks are laid out";
@@ -118,6 +132,30 @@ TEST(HeadText, AnOrderAppliedKeptOrOnlyShown) {
     plan.policy.order = {"none", "built-in"};
     text += "--\n" + order_lines(plan, Level::full);
     expect_golden("head-order.txt", text);
+}
+
+// The binding is said to be applied where something was handed to a task, and then what it was.
+TEST(HeadText, WhatOfTheBindingIsApplied) {
+    JobPlan plan = plans_for(straggler()).front();
+    plan.policy.bind_applies = true;
+    const auto note = [&] { return lines_of(head_lines(plan, Level::summary), {"note"}); };
+    EXPECT_EQ(note(), "");
+    plan.node.applied = {"UCX_NET_DEVICES", "cores"};
+    EXPECT_EQ(note(), "  note        applied: binding (UCX_NET_DEVICES, cores)\n");
+    plan.node.applied_to_own_gpu = true;
+    EXPECT_EQ(note(), "  note        applied: binding (UCX_NET_DEVICES, cores, where a task has a GPU of its own)\n");
+    const Result<JobPlan> back = parse_job_plan(to_json(plan));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->node, plan.node);
+}
+
+// From a report: what was applied on any node.
+TEST(HeadText, WhatIsAppliedOnSomeNodes) {
+    std::vector<JobPlan> plans = plans_for(straggler());
+    for (JobPlan& plan : plans) plan.policy.bind_applies = true;
+    plans[1].node.applied = {"UCX_NET_DEVICES"};
+    plans[2].node.applied = {"UCX_NET_DEVICES", "cores"};
+    EXPECT_EQ(lines_of(head_lines(analyse({}, plans), Level::summary), {"note"}), "  note        applied: binding (UCX_NET_DEVICES, cores)\n");
 }
 
 TEST(ReportText, TheOrderThatRan) {
@@ -148,6 +186,87 @@ TEST(ReportText, TheOrderThatRan) {
     expect_golden("order-ran.txt", text);
 }
 
+// A ring's steps measure no other traffic: what the head said of the costs is said again where the order ran.
+TEST(ReportText, AnOrderForOtherTrafficThanARing) {
+    Program program = straggler();
+    program.straggler = -1;
+    const Trace trace = play(program).trace;  // n1, n2, n3, ...
+    std::vector<JobPlan> plans = plans_for(program);
+    const auto ran = [&](bool applied, const std::vector<std::string>& hosts, const std::vector<OrderCost>& levels) {
+        for (JobPlan& plan : plans) {
+            const NodePlan node = plan.node;
+            plan = interleaved();
+            plan.node = node;
+            plan.order.pattern = "alltoall";
+            plan.order.applied = applied;
+            plan.order.hosts = hosts;
+            plan.order.levels = levels;
+        }
+        return lines_of(report_lines(analyse(trace, plans), Level::summary, ""), {"order"});
+    };
+    const std::vector<std::string> as_ran = plans.front().job.hosts, other = interleaved().order.hosts;
+    const std::vector<OrderCost> levels{{"core", 0, 0, 0}, {"leaf", 16, 32, 16}};
+    EXPECT_EQ(ran(true, as_ran, levels), "  order       for alltoall, ran as asked for: messages out of the busiest leaf in one step: 32 as\n"
+                                         "              submitted, 16 chosen, the fewest possible\n");
+    EXPECT_EQ(ran(true, as_ran, {}), "  order       for alltoall, ran as asked for\n");
+    EXPECT_EQ(ran(true, other, levels), "  order       for alltoall, did not run as asked for\n");
+    EXPECT_EQ(ran(false, as_ran, levels), "");
+}
+
+// Only the first node speaks in the head.
+TEST(ReportText, WhatIsWrongOnOtherNodes) {
+    std::vector<JobPlan> plans = plans_for(straggler());
+    const Trace trace = play(straggler()).trace;
+    const auto notes = [&] {
+        const std::vector<std::string> lines = report_lines(analyse(trace, plans), Level::summary, "");
+        expect_narrow(lines);
+        return lines_of(lines, {"note        n", "note        and"});
+    };
+    const std::string nothing_delayed = "  note        nothing was delayed: a collective ends with its last rank, and no gain is claimed\n";
+    for (JobPlan& plan : plans) plan.node.notes = {"the link of this NIC is down: mlx5_1"};
+    EXPECT_EQ(notes(), nothing_delayed);  // as the head has said
+    plans[2].node.notes.push_back("no task is bound: Slurm gave no GPUs");
+    plans[6].node.notes = plans[2].node.notes;
+    plans[4].node.notes = {};
+    plans[5].node.notes = {"this NIC is slower than others as near, and passed over: mlx5_2"};
+    EXPECT_EQ(notes(), "  note        n[3,7]: no task is bound: Slurm gave no GPUs\n"
+                       "  note        n6: this NIC is slower than others as near, and passed over: mlx5_2\n" +
+                           nothing_delayed);
+    // The head that is printed with it says the rest, and nothing of this.
+    EXPECT_EQ(lines_of(head_lines(analyse(trace, plans), Level::summary), {"note"}),
+              "  note        n[1-4,7-8]: the link of this NIC is down: mlx5_1\n");
+    EXPECT_EQ(lines_of(report_lines(analyse({}, plans), Level::summary, ""), {"note"}),
+              "  note        n[3,7]: no task is bound: Slurm gave no GPUs\n"
+              "  note        n6: this NIC is slower than others as near, and passed over: mlx5_2\n");
+}
+
+TEST(ReportText, NotesOfManyNodesAreCut) {
+    Report report = analyse(play(straggler()).trace, plans_for(straggler()));
+    const NodePlan first = report.plan.nodes.front();
+    report.plan.nodes = {first};
+    for (int i = 2; i <= 12; ++i) {
+        report.plan.nodes.push_back(first);
+        report.plan.nodes.back().node = "n" + std::to_string(i);
+        report.plan.nodes.back().notes = {"wrong in way " + std::to_string(i)};
+    }
+    const std::string text = text_of(report_lines(report, Level::summary, ""));
+    EXPECT_NE(text.find("  note        n9: wrong in way 9\n              and 3 more nodes\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("way 10"), std::string::npos);
+}
+
+// Another node's own lines in explain.
+TEST(NodeText, ANodeSpeaksOfItsNotesAlone) {
+    NodePlan node = eight_gpus().node;
+    node.node = "n5";
+    node.notes.clear();
+    EXPECT_TRUE(node_lines(node).empty());
+    node.notes = {"the link of this NIC is down: mlx5_1", "2 tasks for 8 GPUs: which one a task uses is not known, so one that sees them all is not bound"};
+    EXPECT_EQ(node_lines(node),
+              (std::vector<std::string>{"paced-fabric: n5: the link of this NIC is down: mlx5_1",
+                                        "paced-fabric: n5: 2 tasks for 8 GPUs: which one a task uses is not known, so one that sees them",
+                                        "  all is not bound"}));
+}
+
 TEST(HeadText, ANodeWithoutGpusAndAFabricUnknown) {
     JobPlan plan = plans_for(straggler()).front();
     plan.node.bindings.clear();
@@ -168,7 +287,7 @@ TEST(ReportText, AStraggler) {
     const std::vector<std::string> lines = report_lines(report, Level::summary, "/home/ada/paced-42.json");
     expect_golden("straggler.txt", text_of(lines));
     expect_narrow(lines);
-    EXPECT_LE(lines.size(), 23u);  // a screen
+    EXPECT_LE(lines.size(), 24u);  // a screen
     expect_golden("straggler.json", to_json(report));
     EXPECT_TRUE(report_lines(report, Level::none, "").empty());
 }
