@@ -64,7 +64,10 @@ std::vector<std::string> kept_settings(const Request& request, const Environment
         if (environment.get(name)) names.emplace_back(name);
     std::vector<std::string> kept;
     if (!names.empty()) kept.push_back("your " + join(names, ", ") + (names.size() == 1 ? " stays as it is" : " stay as they are"));
-    if (!request.user_preload.empty()) kept.push_back("your LD_PRELOAD stays, behind our library: " + request.user_preload);
+    std::vector<std::string> preloads;
+    for (std::string_view entry : split(request.user_preload, ':'))
+        if (!entry.empty() && entry != request.library) preloads.emplace_back(entry);  // ours is there in a step from within a task
+    if (!preloads.empty()) kept.push_back("your LD_PRELOAD stays, behind our library: " + join(preloads, ":"));
     return kept;
 }
 
@@ -118,7 +121,7 @@ StepPlan make_plan(const Request& request, const Environment& environment, const
 std::string leader_of(const Request& request, StepAnswer& answer) {
     if (request.node_count == 1) return "self";
     if (request.key.empty()) {
-        answer.say("the report is of the first node alone: the job has no key (it was submitted where the plugin is absent)");
+        answer.say("the report is of the first node alone: this step has no key (the job was submitted where the plugin is absent, or srun was started from within a task)");
         return {};
     }
     if (request.first_node()) return "self";

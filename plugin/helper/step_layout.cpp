@@ -21,7 +21,7 @@ constexpr unsigned pmi2_follows = 24u << 16 | 5u << 8;     // 24.05: mpi/pmi2 ma
 constexpr unsigned numbered_steps_end = 0xfffffff0;        // above stand the batch script and interactive shells
 
 // srun takes these variables for options.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> refused_variables{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> refused_variables{{
     {"SLURM_HOSTFILE", "is an order of your own"},
     {"SLURM_DISTRIBUTION", "is an order of your own"},
     {"SLURM_EXACT", "asks for a part of the job"},
@@ -35,6 +35,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> refused_
     {"SLURM_NTASKS_PER_TRES", "can change how many tasks a node gets"},
     {"SLURM_USE_MIN_NODES", "chooses the nodes"},
     {"SLURM_CONSTRAINT", "chooses the nodes"},
+    {"SLURM_PROLOG", "may start steps of its own, which would fail in an order of hosts"},
+    {"SLURM_EPILOG", "may start steps of its own, which would fail in an order of hosts"},
     {"SLURM_SRUN_MULTI", "gives each rank a program, and so perhaps a place"},
 }};
 

@@ -25,7 +25,11 @@ report::OrderView step_order(const Request& request, const config::Effective& ef
     report::OrderView view;
     view.pattern = to_string(effective.order.value);
     view.source = effective.order.source;
-    if (effective.order.value.pattern == config::Order::Pattern::none || request.hosts.empty()) return view;
+    if (effective.order.value.pattern == config::Order::Pattern::none) return view;
+    if (request.hosts.empty()) {
+        view.kept_because = "the step's nodes are not known; is it a step over several components of a job?";
+        return view;
+    }
 
     if (fabric) {
         const int share = std::max(1, request.tasks / static_cast<int>(request.hosts.size()));

@@ -24,8 +24,8 @@
 namespace paced::spank::order {
 namespace {
 
-constexpr std::size_t line_limit = 64 * 1024;  // of srun's own command line; a longer one is left alone
-constexpr int word_limit = 2048;
+constexpr std::size_t line_limit = 64 * 1024;  // of srun's own command line; a longer one keeps the order
+constexpr int word_limit = 8192;
 constexpr std::uint32_t most_lines = 4'000'000;
 constexpr std::uint32_t fewest_nodes = 3;
 
@@ -213,8 +213,8 @@ void decide(Workspace& work) noexcept {
     const bool on_line = !line_fits || line_speaks_of_us(work);
     if (wanted == Wanted::no && !on_line) return;
     if (!line_fits) {
-        if (wanted == Wanted::asked) hand_on_kept("srun's command line is longer than 64 KiB");
-        return;
+        // What is asked for may stand on it; nobody reads this where nothing is.
+        return hand_on_kept("srun's command line is too long to be sure of, or cannot be read");
     }
     OrderAnswer answer;
     Words words;

@@ -151,7 +151,14 @@ refused() {
   refused -N8 '-r 2 -N4 -n4' '-r chooses the nodes'
   refused -N8 '--overlap' '--overlap shares the job with other steps'
   refused -N8 '--exact' '--exact asks for a part of the job'
+  printf '#!/bin/sh\nexec srun --overlap -n8 true\n' >"$work/nested"
+  chmod 755 "$work/nested"
+  refused -N8 "--prolog=$work/nested" '--prolog may start steps of its own'
   refused -N8 '-O -n16' '-O can change how many tasks a node gets'
+}
+
+@test "a line of srun's that is too long to read is said to be so" {
+  refused -N8 '--comment=$(printf x%.0s {1..70000})' 'too long to be sure of'
 }
 
 @test "steps that are not the whole job: Slurm's order, and the log says why" {

@@ -244,12 +244,21 @@ TEST_F(Step, AnUnreadableTopologyIsOneLine) {
     EXPECT_NE(answer().find("log   fabric      switches are not known: DIR/topology.conf:2:"), std::string::npos);
 }
 
+// A step from within a task inherits what the step around it was given.
+TEST_F(Step, OurOwnLibraryIsNotTakenForTheUsers) {
+    four_nodes(0);
+    set("USER_LD_PRELOAD", library_ + ":/opt/tool.so");
+    EXPECT_NE(answer().find("log   kept        your LD_PRELOAD stays, behind our library: /opt/tool.so\n"), std::string::npos);
+    set("USER_LD_PRELOAD", library_);
+    EXPECT_EQ(answer().find("your LD_PRELOAD"), std::string::npos);
+}
+
 TEST_F(Step, WithoutAKeyTheFirstNodeReportsAlone) {
     four_nodes(0);
     set("KEY", "");
     const std::string text = answer();
-    EXPECT_NE(text.find("log paced-fabric: the report is of the first node alone: the job has no key (it was submitted where the plugin is "
-                        "absent)\n"),
+    EXPECT_NE(text.find("log paced-fabric: the report is of the first node alone: this step has no key (the job was submitted where the plugin "
+                        "is absent, or srun was started from within a task)\n"),
               std::string::npos);
     EXPECT_NE(text.find("\nleader yes\n"), std::string::npos);
     EXPECT_NE(text.find("\nenv PACED_FABRIC_STEP_LEADER=\n"), std::string::npos);
