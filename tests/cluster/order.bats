@@ -158,7 +158,7 @@ refused() {
 }
 
 @test "a line of srun's that is too long to read is said to be so" {
-  refused -N8 '--comment=$(printf x%.0s {1..70000})' 'too long to be sure of'
+  refused -N8 '--comment=$(printf x%.0s {1..70000})' "srun's command line is too long to be sure of"
 }
 
 @test "steps that are not the whole job: Slurm's order, and the log says why" {
