@@ -8,5 +8,7 @@ namespace paced::launcher {
 
 // The exit code: a full disk or a closed pipe is no success.
 int print_result(std::string_view text);
+// Text for people: control characters, which may stand in names from files and devices, are shown as '?'.
+int print_text(std::string_view text);
 
 }  // namespace paced::launcher

@@ -117,7 +117,7 @@ int run_plan(const PlanOptions& options) {
         planned.order = plan_order(*input.fabric, hosts, *pattern, options);
     }
     print(diagnostics);
-    return print_result(options.json ? plan_json(planned) : plan_text(planned));
+    return options.json ? print_result(plan_json(planned)) : print_text(plan_text(planned));
 }
 
 }  // namespace paced::launcher

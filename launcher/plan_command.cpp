@@ -11,6 +11,9 @@ namespace paced::launcher {
 
 namespace {
 
+// A node has at most some thousand CPUs, and a reason names all tasks that share a NIC.
+constexpr int most_tasks = 4096;
+
 int plan(const PlanOptions& options) {
     if (!options.node.empty() || !options.fabric.empty()) return run_plan(options);
     std::cerr << "paced plan: nothing to plan for\n"
@@ -28,7 +31,7 @@ void add_plan(CLI::App& program, Chosen& chosen) {
     auto* node = command->add_option("--node", options->node, "a node: hwloc XML, NCCL topology XML, or the text of\n`nvidia-smi topo -m`")
                      ->type_name("FILE")->check(not_empty)->group("Binding on a node");
     command->add_option("--tasks", options->tasks, "tasks on the node; default: one for each GPU")
-        ->type_name("N")->check(CLI::Range(1, 100'000))->needs(node)->group("Binding on a node");
+        ->type_name("N")->check(CLI::Range(1, most_tasks))->needs(node)->group("Binding on a node");
     command->add_option("--gpus", options->gpus, "use so many GPUs, the best ones; default: all")
         ->type_name("N")->check(CLI::Range(1, 100'000))->needs(node)->group("Binding on a node");
     auto* fabric = command->add_option("--fabric", options->fabric, "a fabric: topology.conf, topology.yaml, ibnetdiscover output, ...")

@@ -106,7 +106,7 @@ std::string topo_json(const NodeTopology& node) {
 int run_topo(const TopoOptions& options) {
     NodeInput input = options.file.empty() ? this_machine() : node_from_file(options.file);
     if (!input.node) return input.exit_code;
-    return print_result(options.json ? topo_json(*input.node) : topo_text(*input.node, options.tree));
+    return options.json ? print_result(topo_json(*input.node)) : print_text(topo_text(*input.node, options.tree));
 }
 
 }  // namespace paced::launcher

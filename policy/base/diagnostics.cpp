@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "policy/base/printable.h"
+
 namespace paced {
 
 std::string to_string(const Location& location) {
@@ -48,7 +50,7 @@ std::string format(const Diagnostics& diagnostics) {
         text += entry.message + '\n';
         for (const std::string& hint : entry.hints) text += "    hint: " + hint + '\n';
     }
-    return text;
+    return printable(text);
 }
 
 }  // namespace paced

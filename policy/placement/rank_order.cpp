@@ -116,6 +116,10 @@ RankOrder rank_order(const topology::FabricTopology& fabric, std::span<const std
     if (runner_up == entries.end() && entries.size() > 1) runner_up = entries.begin() + 1;
     if (runner_up != entries.end())
         result.reasons.push_back("runner-up: " + runner_up->what + ", " + numbers(groups, *traffic, runner_up->cost));
+    if (groups.levels_left_out > 0)
+        result.reasons.push_back("the " + plural_of_level(groups.leaf_level().name) + " and the " + std::to_string(groups.levels.size() - 1) +
+                                 " highest levels are looked at; " + count_of(static_cast<long long>(groups.levels_left_out), "level") +
+                                 " between them " + (groups.levels_left_out == 1 ? "is" : "are") + " not");
     for (std::string& each : traffic->remarks()) result.reasons.push_back(std::move(each));
     return result;
 }

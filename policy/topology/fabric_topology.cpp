@@ -192,8 +192,14 @@ FabricTopology FabricBuilder::build(Diagnostics& diagnostics) && {
             // A circle shows when its last link is made: the child is then above its would-be parent.
             const auto above = fabric.path_to(self);
             if (std::find(above.begin(), above.end(), child) != above.end()) {
-                diagnostics.error(defined[i].where,
-                                  "switch '" + defined[i].name + "' and switch '" + fabric.at(child).name + "' are each above the other");
+                const std::string& name = defined[i].name;
+                const bool itself = child == self;
+                diagnostics
+                    .error(defined[i].where, itself ? "switch '" + name + "' names itself as below it"
+                                                    : "switch '" + name + "' and switch '" + fabric.at(child).name + "' are each above the other")
+                    .hints.push_back(itself ? "a switch names those below it: take '" + name + "' out of its own list"
+                                            : "a switch names those below it: take '" + fabric.at(child).name + "' out of the list of '" + name +
+                                                  "', or break the circle elsewhere");
                 continue;
             }
             parent = self;

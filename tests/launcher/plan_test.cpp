@@ -210,6 +210,7 @@ TEST(PacedPlan, UsageIsToldWithAHint) {
                                                            {"--node", "topology/fake-8gpu-4nic.xml", "--tasks", "0"},
                                                            {"--node", "topology/fake-8gpu-4nic.xml", "--tasks", "-1"},
                                                            {"--node", "topology/fake-8gpu-4nic.xml", "--tasks", "eight"},
+                                                           {"--node", "topology/fake-8gpu-4nic.xml", "--tasks", "4097"},
                                                            {"--node", "topology/fake-8gpu-4nic.xml", "--gpus", "0"},
                                                            {"--node", ""},
                                                            {"--tasks", "4"},
@@ -255,6 +256,38 @@ TEST(PacedPlan, TenThousandHostsTakeWellUnderASecond) {
     EXPECT_EQ(plan.at("order").at("ranks").size(), 80'000u);
     EXPECT_EQ(plan.at("order").at("cost").at("chosen"), 500);
     EXPECT_LT(seconds, 2);  // with the test's own parsing, on a busy machine; it takes a tenth of that
+}
+
+// A name with an escape sequence comes to the terminal without it.
+TEST(PacedPlan, ControlCharactersInNamesAreNotPrinted) {
+    const test::TemporaryFolder folder;
+    const std::string file = folder.write("topology.conf", "SwitchName=a\x1b[31m Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\n");
+    const auto text = plan({"--fabric", file, "--hosts", "n1,n3,n2,n4"});
+    EXPECT_EQ(text.exit_code, 0);
+    EXPECT_EQ(text.out.find('\x1b'), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("a?[31m"), std::string::npos) << text.out;
+}
+
+// 64 GPUs and 64 NICs, all as near, with as many tasks as are allowed.
+TEST(PacedPlan, AsManyTasksAsAreAllowedTakeWellUnderASecond) {
+    const test::TemporaryFolder folder;
+    std::string matrix, legend = "\nNIC Legend:\n\n";
+    for (int i = 0; i < 64; ++i) matrix += "\tGPU" + std::to_string(i);
+    for (int i = 0; i < 64; ++i) matrix += "\tNIC" + std::to_string(i);
+    matrix += "\tCPU Affinity\tNUMA Affinity\n";
+    for (int row = 0; row < 128; ++row) {
+        matrix += (row < 64 ? "GPU" : "NIC") + std::to_string(row % 64);
+        for (int column = 0; column < 128; ++column) matrix += column == row ? "\t X " : "\tPXB";
+        matrix += row < 64 ? "\t0-63\t0\n" : "\t\t\n";
+    }
+    for (int i = 0; i < 64; ++i) legend += "  NIC" + std::to_string(i) + ": mlx5_" + std::to_string(i) + '\n';
+    const std::string file = folder.write("topo.txt", matrix + legend);
+    const auto start = std::chrono::steady_clock::now();
+    const auto outcome = plan({"--node", file, "--tasks", "4096"});
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("the busiest NIC serves 64 tasks"), std::string::npos) << outcome.out;
+    EXPECT_LT(seconds, 2);  // on a busy machine; it takes a tenth of that
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // successive shortest path of a flow whose cost at a slot grows with its load, so the cheapest newcomer may also be chosen.
 #include "policy/placement/binding/balance.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace paced::placement {
@@ -29,10 +30,19 @@ Balance::Search Balance::search(const std::vector<std::size_t>& choices) const {
             found.reached.push_back(slot);
         }
     };
-    reach_from(choices_.size(), choices);
-    for (std::size_t i = 0; i < found.reached.size(); ++i)
-        for (std::size_t taker = 0; taker < choices_.size(); ++taker)
-            if (slot_of_[taker] == found.reached[i]) reach_from(taker, choices_[taker]);
+    reach_from(slot_of_.size(), choices);
+    std::vector<bool> followed(choices_.size(), false);  // kinds of which all choices have been reached
+    std::vector<std::pair<std::size_t, std::size_t>> holders;  // the first of each kind, and the kind
+    for (std::size_t i = 0; i < found.reached.size(); ++i) {
+        holders.clear();
+        for (const auto& [kind, takers] : takers_[found.reached[i]])
+            if (!followed[kind]) holders.emplace_back(*takers.begin(), kind);
+        std::sort(holders.begin(), holders.end());
+        for (const auto& [taker, kind] : holders) {
+            followed[kind] = true;
+            reach_from(taker, choices_[kind]);
+        }
+    }
     for (std::size_t slot : found.reached)
         if (found.best == nobody || load_[slot] < load_[found.best]) found.best = slot;
     return found;
@@ -43,16 +53,29 @@ std::size_t Balance::lowest_load(const std::vector<std::size_t>& choices) const 
     return found.best == nobody ? nobody : load_[found.best];
 }
 
+std::size_t Balance::kind_of(std::vector<std::size_t> choices) {
+    const auto [found, is_new] = kinds_.try_emplace(choices, choices_.size());
+    if (is_new) choices_.push_back(std::move(choices));
+    return found->second;
+}
+
 void Balance::add(std::vector<std::size_t> choices) {
     const Search found = search(choices);
-    const std::size_t newcomer = choices_.size();
-    choices_.push_back(std::move(choices));
+    const std::size_t newcomer = slot_of_.size();
+    kind_of_taker_.push_back(kind_of(std::move(choices)));
     slot_of_.push_back(load_.size());
     if (found.best == nobody) return;
     ++load_[found.best];
     for (std::size_t slot = found.best, taker;;) {
         taker = found.came_by[slot];
+        takers_[slot][kind_of_taker_[taker]].insert(taker);
         std::swap(slot, slot_of_[taker]);
+        if (taker != newcomer) {
+            auto& left = takers_[slot];
+            const auto kind = left.find(kind_of_taker_[taker]);
+            kind->second.erase(taker);
+            if (kind->second.empty()) left.erase(kind);
+        }
         if (taker == newcomer) break;
     }
 }

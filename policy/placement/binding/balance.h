@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <set>
 #include <vector>
 
 namespace paced::placement {
@@ -12,7 +14,7 @@ namespace paced::placement {
 // choice, the first named of them.
 class Balance {
 public:
-    explicit Balance(std::size_t slot_count) : load_(slot_count, 0) {}
+    explicit Balance(std::size_t slot_count) : load_(slot_count, 0), takers_(slot_count) {}
 
     // The lowest load of a slot that a taker with these choices can bring one more to, others moving where they must. Of
     // several possible takers the one with the lowest keeps all loads as even as can be. slot_count or more: none.
@@ -28,9 +30,17 @@ private:
     struct Search;
     Search search(const std::vector<std::size_t>& choices) const;
 
+    using Takers = std::set<std::size_t>;
+
+    std::size_t kind_of(std::vector<std::size_t> choices);
+
     std::vector<std::size_t> load_;
-    std::vector<std::vector<std::size_t>> choices_;  // of each taker
-    std::vector<std::size_t> slot_of_;
+    // Takers with the same choices are of one kind: there may be thousands of takers, but not of kinds, and a search looks
+    // only at the first of a kind that holds a slot.
+    std::map<std::vector<std::size_t>, std::size_t> kinds_;
+    std::vector<std::vector<std::size_t>> choices_;           // of each kind
+    std::vector<std::map<std::size_t, Takers>> takers_;       // of each slot, by kind: who holds it
+    std::vector<std::size_t> kind_of_taker_, slot_of_;
 };
 
 // All at once: choices[t] are those of taker t. Returns the slot of each (slot_count for none).

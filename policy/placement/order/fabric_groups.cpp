@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "policy/base/text.h"
 #include "policy/topology/host_list.h"
@@ -54,6 +56,42 @@ SwitchIndex group_switch(const FabricTopology& fabric, SwitchIndex from, int k) 
     return from;
 }
 
+// Depth first, at each switch what is below it in the order of its lowest leaf: as if leaves were sorted by their groups, from
+// the top level down. In a time that counts switches, not leaves times levels.
+std::vector<Leaf> walk_of(const FabricTopology& fabric, const std::vector<SwitchIndex>& leaves) {
+    struct Below {
+        std::optional<Leaf> leaf;  // the hosts of the switch itself
+        SwitchIndex child{};
+    };
+    std::vector<std::vector<Below>> below(fabric.switches().size());
+    std::vector<bool> reached(fabric.switches().size(), false);
+    std::vector<Below> to_visit;  // the next one last
+    for (Leaf leaf = 0; leaf < leaves.size(); ++leaf) {
+        below[to_index(leaves[leaf])].push_back({leaf, {}});
+        for (SwitchIndex at = leaves[leaf]; !reached[to_index(at)]; at = *fabric.at(at).parent) {
+            reached[to_index(at)] = true;
+            if (!fabric.at(at).parent) {
+                to_visit.push_back({{}, at});
+                break;
+            }
+            below[to_index(*fabric.at(at).parent)].push_back({{}, at});
+        }
+    }
+    std::reverse(to_visit.begin(), to_visit.end());
+    std::vector<Leaf> walk;
+    while (!to_visit.empty()) {
+        const Below next = to_visit.back();
+        to_visit.pop_back();
+        if (next.leaf) {
+            walk.push_back(*next.leaf);
+            continue;
+        }
+        const auto& inside = below[to_index(next.child)];
+        to_visit.insert(to_visit.end(), inside.rbegin(), inside.rend());
+    }
+    return walk;
+}
+
 }  // namespace
 
 FabricGroups fabric_groups(const FabricTopology& fabric, std::span<const std::string> hosts) {
@@ -75,18 +113,27 @@ FabricGroups fabric_groups(const FabricTopology& fabric, std::span<const std::st
         ++leaf_size[found->second];
     }
 
+    groups.walk = walk_of(fabric, groups.leaves);
     std::vector<SwitchIndex> at = groups.leaves;  // climbs with k
+    std::vector<std::pair<int, Group>> group_of(fabric.switches().size(), {-1, 0});  // the level that it was seen on, and as what
     for (int k = 0; k < fabric.levels(); ++k) {
         GroupLevel level{topology::level_name(fabric.kind, k), {}, {}};
-        std::unordered_map<std::size_t, Group> group_of;
         for (std::size_t leaf = 0; leaf < at.size(); ++leaf) {
             at[leaf] = group_switch(fabric, at[leaf], k);
-            const auto [found, is_new] = group_of.try_emplace(to_index(at[leaf]), static_cast<Group>(level.size.size()));
-            if (is_new) level.size.push_back(0);
-            level.of_leaf.push_back(found->second);
-            level.size[found->second] += leaf_size[leaf];
+            auto& [seen_on, group] = group_of[to_index(at[leaf])];
+            if (seen_on != k) {
+                seen_on = k;
+                group = static_cast<Group>(level.size.size());
+                level.size.push_back(0);
+            }
+            level.of_leaf.push_back(group);
+            level.size[group] += leaf_size[leaf];
         }
-        if (k == 0 || level.size.size() > 1) groups.levels.insert(groups.levels.begin(), std::move(level));
+        if (k > 0 && level.size.size() == 1) break;  // and so above
+        groups.levels.insert(groups.levels.begin(), std::move(level));
+        if (groups.levels.size() <= FabricGroups::most_levels) continue;
+        groups.levels.erase(groups.levels.end() - 2);
+        ++groups.levels_left_out;
     }
     return groups;
 }

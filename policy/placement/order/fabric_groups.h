@@ -33,8 +33,12 @@ struct GroupLevel {
 };
 
 struct FabricGroups {
-    // The top level first, the leaves last. A level on which all hosts share one group is left out, but for the leaves.
+    // The top level first, the leaves last. A level on which all hosts share one group is left out, but for the leaves. Of
+    // more than most_levels those just above the leaves are left out too: every cost and every search takes time for each.
+    static constexpr std::size_t most_levels = 16;
     std::vector<GroupLevel> levels;
+    std::size_t levels_left_out = 0;  // for that reason
+    std::vector<Leaf> walk;           // all leaves, so that those of each group, on every level there is, stand together
     LeafSequence submitted;                     // the leaf of each host of the submitted list
     std::vector<topology::SwitchIndex> leaves;  // which switch each leaf is
     std::string first_host;                     // its name, for sentences

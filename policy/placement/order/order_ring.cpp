@@ -19,14 +19,9 @@
 namespace paced::placement {
 
 LeafSequence walk(const FabricGroups& groups) {
-    // Leaves by group of the top level, then of the next, ...: a stable counting sort from the lowest level up.
-    std::vector<Leaf> leaves(groups.leaves.size());
-    for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i] = static_cast<Leaf>(i);
-    for (auto level = groups.levels.rbegin(); level != groups.levels.rend(); ++level)
-        std::stable_sort(leaves.begin(), leaves.end(), [&](Leaf a, Leaf b) { return level->of_leaf[a] < level->of_leaf[b]; });
     LeafSequence sequence;
     sequence.reserve(groups.hosts());
-    for (Leaf leaf : leaves) sequence.insert(sequence.end(), groups.leaf_level().size[leaf], leaf);
+    for (Leaf leaf : groups.walk) sequence.insert(sequence.end(), groups.leaf_level().size[leaf], leaf);
     return sequence;
 }
 

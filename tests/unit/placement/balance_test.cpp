@@ -80,5 +80,49 @@ TEST(Balance, AsGoodAsEveryAssignmentUpToEightByEight) {
     }
 }
 
+// The same by going through all takers, one by one: who moves where must not depend on how takers are kept.
+std::vector<std::size_t> balance_by_takers(const Choices& choices, std::size_t slots) {
+    constexpr auto nobody = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> load(slots, 0), slot_of;
+    for (std::size_t newcomer = 0; newcomer < choices.size(); ++newcomer) {
+        std::vector<std::size_t> came_by(slots, nobody), reached;
+        const auto reach_from = [&](std::size_t taker) {
+            for (std::size_t slot : choices[taker]) {
+                if (came_by[slot] != nobody) continue;
+                came_by[slot] = taker;
+                reached.push_back(slot);
+            }
+        };
+        reach_from(newcomer);
+        for (std::size_t i = 0; i < reached.size(); ++i)
+            for (std::size_t taker = 0; taker < newcomer; ++taker)
+                if (slot_of[taker] == reached[i]) reach_from(taker);
+        slot_of.push_back(slots);
+        if (reached.empty()) continue;
+        std::size_t slot = *std::min_element(reached.begin(), reached.end(), [&](std::size_t a, std::size_t b) { return load[a] < load[b]; });
+        ++load[slot];
+        for (std::size_t taker = nobody; taker != newcomer;) {
+            taker = came_by[slot];
+            std::swap(slot, slot_of[taker]);
+        }
+    }
+    return slot_of;
+}
+
+TEST(Balance, TakersOfOneKindMoveAsIfEachWereLookedAt) {
+    std::mt19937 random(5);
+    for (int round = 0; round < 500; ++round) {
+        const std::size_t slots = 1 + random() % 8;
+        Choices kinds(1 + random() % 6), choices(random() % 60);
+        for (auto& each : kinds) {
+            for (std::size_t slot = 0; slot < slots; ++slot)
+                if (random() % 3 == 0) each.push_back(slot);
+            std::shuffle(each.begin(), each.end(), random);
+        }
+        for (auto& each : choices) each = kinds[random() % kinds.size()];
+        ASSERT_EQ(balance(choices, slots), balance_by_takers(choices, slots)) << round;
+    }
+}
+
 }  // namespace
 }  // namespace paced::placement

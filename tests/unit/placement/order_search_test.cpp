@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts that the searches for an order are made of.
+#include <chrono>
+
 #include <gtest/gtest.h>
 
 #include "policy/placement/order/position_graph.h"
@@ -73,6 +75,83 @@ TEST(Spread, ReachesTheBoundWhereThereIsADifferenceSetAndComesNearItElsewhere) {
         const FabricGroups groups = groups_of(each.shape);
         EXPECT_LE(worst_shift_load(groups.leaf_level(), spread(groups)), each.most) << to_text(each.shape);
     }
+}
+
+// d0 has a host; each d(i+1) has d(i) and a leaf e(i) with a host: as many levels as hosts.
+Built chain(int depth) {
+    Built built;
+    topology::FabricBuilder builder;
+    builder.add_switch("d0", {"h0"}, {}, {});
+    Hosts hosts{"h0"};
+    for (int i = 0; i < depth; ++i) {
+        const std::string number = std::to_string(i), host = "h" + std::to_string(i + 1);
+        builder.add_switch("e" + number, {host}, {}, {});
+        builder.add_switch("d" + std::to_string(i + 1), {}, {"d" + number, "e" + number}, {});
+        hosts.push_back(host);
+    }
+    Diagnostics diagnostics;
+    built.fabric = std::move(builder).build(diagnostics);
+    built.leaves.push_back(std::move(hosts));
+    return built;
+}
+
+// By the definition: sorted by the group on the top level, then on the next one.
+TEST(Walk, IsByGroupFromTheTopDown) {
+    std::vector<Built> all{chain(5), chain(12)};
+    for (const Shape& shape : {Shape{{5, 4, 3}}, Shape{{6, 6}, {3, 3, 3}}, Shape{{2, 2}, {2, 2}, {1, 7}}}) all.push_back(build(shape));
+    {
+        // A forest with hosts on inner switches.
+        topology::FabricBuilder builder;
+        builder.add_switch("r", {"a"}, {"s", "t"}, {});
+        builder.add_switch("s", {"b", "c"}, {"u"}, {});
+        builder.add_switch("t", {"d"}, {}, {});
+        builder.add_switch("u", {"e", "f"}, {}, {});
+        builder.add_switch("other", {"g", "h"}, {}, {});
+        Diagnostics diagnostics;
+        Built& built = all.emplace_back();
+        built.fabric = std::move(builder).build(diagnostics);
+        built.leaves.push_back({"a", "b", "c", "d", "e", "f", "g", "h"});
+    }
+    for (const Built& built : all)
+        for (unsigned seed = 0; seed < 20; ++seed) {
+            const FabricGroups groups = fabric_groups(built.fabric, shuffled(built, seed));
+            ASSERT_EQ(groups.levels_left_out, 0u);
+            std::vector<Leaf> expected(groups.leaves.size());
+            std::iota(expected.begin(), expected.end(), Leaf{0});
+            for (auto level = groups.levels.rbegin(); level != groups.levels.rend(); ++level)
+                std::stable_sort(expected.begin(), expected.end(), [&](Leaf a, Leaf b) { return level->of_leaf[a] < level->of_leaf[b]; });
+            EXPECT_EQ(groups.walk, expected);
+        }
+}
+
+// A tree with thousands of levels: only so many are looked at, yet the walk keeps every subtree together.
+TEST(FabricGroups, VeryDeepTreesAreBounded) {
+    const Built built = chain(3000);
+    const Hosts hosts = shuffled(built, 1);
+    const FabricGroups groups = fabric_groups(built.fabric, hosts);
+    ASSERT_EQ(groups.levels.size(), FabricGroups::most_levels);
+    EXPECT_EQ(groups.levels_left_out, 3000 - FabricGroups::most_levels);  // the 3001st is the root
+    EXPECT_EQ(groups.leaf_level().name, "leaf");
+    EXPECT_EQ(groups.levels.front().size.size(), 2u);
+    const auto start = std::chrono::steady_clock::now();
+    for (const char* pattern : {"ring", "tree", "alltoall", "dp=3001"}) {
+        const RankOrder order = rank_order(built.fabric, hosts, 1, *config::parse_order(pattern));
+        EXPECT_EQ(order.levels.size(), FabricGroups::most_levels);
+        EXPECT_LE(chosen(order), submitted(order));
+        EXPECT_TRUE(std::any_of(order.reasons.begin(), order.reasons.end(),
+                                [](const std::string& each) { return each.ends_with("; 2984 levels between them are not"); }));
+        if (std::string_view(pattern) != "ring") continue;
+        // Hosts h0 to h(i) are a subtree: entered once, and left once.
+        std::vector<std::size_t> number;
+        for (const std::string& host : order.hosts) number.push_back(std::stoul(host.substr(1)));
+        for (std::size_t i = 0; i < 2999; i += 100) {
+            int entered = 0;
+            for (std::size_t at = 0; at < number.size(); ++at) entered += number[at] > i && number[(at + 1) % number.size()] <= i;
+            EXPECT_EQ(entered, 1) << i;
+        }
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    EXPECT_LT(seconds, 20);  // on a busy machine, with sanitizers; with all levels it takes minutes
 }
 
 TEST(SwapSearch, NeverWorsensAndLeavesTheFirstPosition) {

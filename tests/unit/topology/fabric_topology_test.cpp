@@ -133,9 +133,12 @@ TEST(FabricTopology, Mistakes) {
          "t.conf:1:12: error: switch 'root' names 'laef2', which is not defined\n    hint: did you mean 'leaf2'?\n"},
         {{{"s1", "n1", ""}, {"s1", "n2", ""}},
          "t.conf:2:12: error: switch 's1' is defined twice\n    hint: the first definition is at t.conf:1:12\n"},
-        {{{"a", "", "b"}, {"b", "", "c"}, {"c", "", "a"}}, "t.conf:3:12: error: switch 'c' and switch 'a' are each above the other\n"},
-        {{{"a", "", "b"}, {"b", "", "a"}}, "t.conf:2:12: error: switch 'b' and switch 'a' are each above the other\n"},
-        {{{"a", "", "a"}}, "t.conf:1:12: error: switch 'a' and switch 'a' are each above the other\n"},
+        {{{"a", "", "b"}, {"b", "", "c"}, {"c", "", "a"}}, "t.conf:3:12: error: switch 'c' and switch 'a' are each above the other\n"
+         "    hint: a switch names those below it: take 'a' out of the list of 'c', or break the circle elsewhere\n"},
+        {{{"a", "", "b"}, {"b", "", "a"}}, "t.conf:2:12: error: switch 'b' and switch 'a' are each above the other\n"
+         "    hint: a switch names those below it: take 'a' out of the list of 'b', or break the circle elsewhere\n"},
+        {{{"a", "", "a"}}, "t.conf:1:12: error: switch 'a' names itself as below it\n"
+         "    hint: a switch names those below it: take 'a' out of its own list\n"},
         {{{"a", "", "l"}, {"b", "", "l"}, {"l", "n1", ""}},
          "t.conf:2:12: warning: switch 'l' hangs on both 'a' and 'b'; the second link is left out\n"},
     };
