@@ -25,7 +25,8 @@ bool is_settled(std::string_view name, const Environment& environment) {
 }
 
 std::string cores_bound_by(const Environment& environment) {
-    for (std::string_view word : split(environment.get_or("SLURM_CPU_BIND", ""), ','))
+    const std::string bound = environment.get_or("SLURM_CPU_BIND", "");
+    for (std::string_view word : split(bound, ','))
         if (word != "quiet" && word != "verbose" && !word.empty()) return "--cpu-bind or SLURM_CPU_BIND";
     for (const char* name : {"OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
         if (environment.get(name)) return name;

@@ -2,6 +2,7 @@
 // Small helpers on text that several rooms need.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,9 @@ namespace paced {
 std::string_view trim(std::string_view text);
 // "a,b,,c" by ',' gives a, b, "", c; an empty text gives one empty part.
 std::vector<std::string_view> split(std::string_view text, char separator);
+// A loop over the parts of a temporary would read what is gone.
+template <std::same_as<std::string> Text>
+std::vector<std::string_view> split(Text&& text, char separator) = delete;
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
 // A whole decimal number, nothing before or behind it; nullopt otherwise or where it does not fit.

@@ -269,7 +269,7 @@ TEST(PacedPlan, ControlCharactersInNamesAreNotPrinted) {
 }
 
 // 64 GPUs and 64 NICs, all as near, with as many tasks as are allowed.
-TEST(PacedPlan, AsManyTasksAsAreAllowedTakeWellUnderASecond) {
+TEST(PacedPlan, AsManyTasksAsAreAllowedTakeNoMinute) {
     const test::TemporaryFolder folder;
     std::string matrix, legend = "\nNIC Legend:\n\n";
     for (int i = 0; i < 64; ++i) matrix += "\tGPU" + std::to_string(i);
@@ -287,7 +287,7 @@ TEST(PacedPlan, AsManyTasksAsAreAllowedTakeWellUnderASecond) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_NE(outcome.out.find("the busiest NIC serves 64 tasks"), std::string::npos) << outcome.out;
-    EXPECT_LT(seconds, 2);  // on a busy machine; it takes a tenth of that
+    EXPECT_LT(seconds, 15);  // under sanitizers on a busy machine; .3 s otherwise, and a minute where it is quadratic
 }
 
 }  // namespace
