@@ -151,4 +151,5 @@ not() { ! "$@"; }
 @test "32 nodes come up on four leaves" {
   cluster_up one --nodes 32 --leaves 4 --host-rate 200mbit --uplink 100mbit --no-plugin
   [[ $(run_in ctl srun -N32 printenv SLURM_TOPOLOGY_ADDR | cut -d . -f 2 | sort | uniq -c | xargs) == "8 leaf1 8 leaf2 8 leaf3 8 leaf4" ]]
+  [[ $(run_in n1 cat /etc/ucx/ucx.conf | xargs) == "UCX_TLS=tcp,self UCX_NET_DEVICES=fab0" ]]
 }
