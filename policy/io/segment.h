@@ -2,7 +2,7 @@
 // The node's shared segment, and the dump of a node: what the interposer writes and segment_reader reads. Plain
 // data of fixed width, no libstdc++ needed, so that both sides include this one file.
 //
-//     segment:  Header | Slot 0 | Slot 1 | ... | Slot 255          sparse; a rank allocates its slot when it claims it
+//     segment:  Header | paced communicators | Slot 0 | ... | Slot 255   sparse; a rank allocates its slot when it claims it
 //     dump:     DumpHeader | ClockPoint... | plan text, padded to 8 | per rank: DumpRank, Communicator..., DumpBlock...
 //
 // Who writes: Header::claimed and notices by atomic operations from any rank; a slot by its rank alone. Readers never
@@ -16,6 +16,8 @@
 
 #include <cstddef>
 #include <cstdint>
+
+#include "policy/pacing/directive.h"
 
 namespace paced::segment {
 
@@ -111,8 +113,10 @@ struct Slot {
     std::uint8_t reserved[4096 - sizeof(Rank) - block_limit * 8];
     Communicator communicators[communicator_limit];
     Record blocks[block_limit][block_records];
+    pacing::PacedRank paced[communicator_limit];  // written under `pace` alone
+    std::uint8_t unused[16384 - communicator_limit * sizeof(pacing::PacedRank)];
 };
-static_assert(sizeof(Slot) == 4096 + 12288 + 524288 && sizeof(Slot) % 4096 == 0);
+static_assert(sizeof(Slot) == 4096 + 12288 + 524288 + 16384 && sizeof(Slot) % 4096 == 0);
 
 struct Header {
     std::uint64_t magic;
@@ -125,9 +129,12 @@ struct Header {
     char node[name_size];
     std::uint32_t claimed;  // slots handed out; may pass slot_limit: those ranks found no room
     std::uint32_t notices;  // lines already printed on this node, one bit a kind
-    std::uint8_t reserved[4096 - 112];
+    std::uint32_t paced;    // entries of `communicators` ever claimed
+    std::uint32_t permits_port;  // UDP port of the node that grants; 0: not known, no permits
+    std::uint8_t reserved[4096 - 120];
+    pacing::PacedCommunicator communicators[pacing::paced_limit];
 };
-static_assert(sizeof(Header) == 4096);
+static_assert(sizeof(Header) == 4096 + 61440);
 inline constexpr std::uint64_t total_bytes = sizeof(Header) + std::uint64_t{slot_limit} * sizeof(Slot);
 
 // offset_ns: leader's clock minus this node's at local_ns, within +- error_ns.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a decision reaches the ranks, and how their progress and blocks get back: plain data in the node's shared segment
+// (policy/io/segment.h) and on the wire (plugin/interposer/exchange).
+//
+// A directive holds from a sequence number of its communicator on. All members get the same directive, and the number lies
+// ahead of them, so that they change at the same call although nothing is sent at that call. A member that learns of it too
+// late changes at once and says so; its block is void, nothing else happens.
+#pragma once
+
+#include <cstdint>
+
+#include "policy/pacing/block.h"
+#include "policy/pacing/setting.h"
+
+namespace paced::pacing {
+
+struct Directive {
+    std::uint64_t communicator = 0;
+    std::uint64_t from_sequence = 0;  // first call of the block
+    std::uint32_t epoch = 0;          // counts up from 1 in its communicator; 0: none
+    std::uint32_t period = 0;         // calls of one iteration of this communicator
+    std::uint32_t skip = 0;           // first iterations that are not measured
+    std::uint32_t reserved = 0;
+    Setting setting;
+};
+static_assert(sizeof(Directive) == 80);
+
+// A communicator on a node: its local members share the entry. The first of them makes it at its first call.
+struct PacedCommunicator {
+    std::uint64_t id;          // 0: free; claimed by compare-and-swap
+    std::uint32_t size;
+    std::uint32_t local;       // members on this node that have made a call
+    std::uint32_t arrived;     // futex word: calls begun by local members, modulo 2^32
+    std::uint32_t version;     // of next: odd while the agent writes it
+    Directive next;
+    // permits and barriers: the last sequence (low 32 bits, + 1) that was granted to this communicator; futex word
+    std::uint32_t granted;
+    std::uint32_t reserved[3];
+};
+static_assert(sizeof(PacedCommunicator) == 120);
+inline constexpr std::uint32_t paced_limit = 512;  // communicators of a node
+
+// What one rank shows of one communicator beside segment::Communicator; its writer is the rank.
+struct PacedRank {
+    std::uint32_t period;      // calls of an iteration, as the rank's own sequence shows it; 0: none found
+    std::uint32_t finished;    // epoch of the block in blocks[finished % 2]; stored last
+    std::uint64_t signature;   // of one period: operations and sizes, equal on all members; 0 where period is 0
+    std::uint64_t bytes;       // largest payload of one call in the period
+    RankBlock blocks[2];
+};
+static_assert(sizeof(PacedRank) == 216);
+
+// What a node says of a communicator once in an interval.
+struct Progress {
+    std::uint64_t communicator;
+    std::uint64_t calls;       // most of any local member
+    std::uint64_t signature;   // 0: none, or the local members disagree
+    std::uint64_t bytes;
+    std::uint32_t period;
+    std::uint32_t size;
+    std::uint32_t local;       // members here
+    std::uint32_t members;     // joined so far up the tree
+    std::uint32_t most_local;  // largest local of any node
+    std::uint32_t leaves;      // how many different leaves, as far as is known here: 1, or 2 for more
+    std::uint64_t leaf;        // hash of the leaf's name where leaves is 1; 0: not known
+};
+static_assert(sizeof(Progress) == 64);
+
+}  // namespace paced::pacing
