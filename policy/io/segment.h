@@ -100,7 +100,7 @@ struct Rank {
     std::uint64_t unpaid;       // calls made while MPI_Pcontrol(0) held: counted without reading a clock
     std::uint64_t marks;        // calls of MPI_Pcontrol with a level above 1
     std::uint32_t communicators;
-    std::uint32_t reserved;
+    std::uint32_t fabric_sockets;  // TCP sockets of the process that RATE could act on; under `pace` alone
     char library[name_size];
     std::uint64_t cpus[16];  // affinity at MPI_Init, for the node's agent to keep clear of
     std::uint64_t not_recorded[counter_limit];
