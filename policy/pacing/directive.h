@@ -20,7 +20,7 @@ struct Directive {
     std::uint32_t epoch = 0;          // counts up from 1 in its communicator; 0: none
     std::uint32_t period = 0;         // calls of one iteration of this communicator
     std::uint32_t skip = 0;           // first iterations that are not measured
-    std::uint32_t reserved = 0;
+    std::uint32_t position = 0;       // slots: of this communicator among those of its domain
     Setting setting;
 };
 static_assert(sizeof(Directive) == 80);
