@@ -21,9 +21,11 @@ struct Directive {
     std::uint32_t period = 0;         // calls of one iteration of this communicator
     std::uint32_t skip = 0;           // first iterations that are not measured
     std::uint32_t position = 0;       // slots: of this communicator among those of its domain
+    std::uint32_t length = 0;         // iterations measured after these; then the block is finished, and the setting stays
+    std::uint32_t reserved = 0;
     Setting setting;
 };
-static_assert(sizeof(Directive) == 80);
+static_assert(sizeof(Directive) == 88);
 
 // A communicator on a node: its local members share the entry. The first of them makes it at its first call.
 struct PacedCommunicator {
@@ -37,7 +39,7 @@ struct PacedCommunicator {
     std::uint32_t granted;
     std::uint32_t reserved[3];
 };
-static_assert(sizeof(PacedCommunicator) == 120);
+static_assert(sizeof(PacedCommunicator) == 128);
 inline constexpr std::uint32_t paced_limit = 512;  // communicators of a node
 
 // What one rank shows of one communicator beside segment::Communicator; its writer is the rank.
