@@ -35,7 +35,8 @@ struct PacedCommunicator {
     Directive next;
     // permits and barriers: the last sequence (low 32 bits, + 1) that was granted to this communicator; futex word
     std::uint32_t granted;
-    std::uint32_t reserved[3];
+    std::uint32_t left;        // calls ended by local members, modulo 2^32
+    std::uint64_t members;     // bit r: rank r of the communicator is local; ranks from 64 on have none
 };
 static_assert(sizeof(PacedCommunicator) == 120);
 inline constexpr std::uint32_t paced_limit = 512;  // communicators of a node
