@@ -35,9 +35,12 @@ struct PacedCommunicator {
     std::uint32_t arrived;     // futex word: calls begun by local members, modulo 2^32
     std::uint32_t version;     // of next: odd while the agent writes it
     Directive next;
-    // permits and barriers: the last sequence (low 32 bits, + 1) that was granted to this communicator; futex word
+    // Permits and barriers (plugin/interposer/pacing/permits.h). granted: the last sequence (low 32 bits, + 1) that was granted
+    // to this communicator; futex word. given_up: the epoch under which a local member stopped asking. asking, leaving: bit r: rank r
+    // of the communicator has arrived at the current call, has left it.
     std::uint32_t granted;
-    std::uint32_t reserved[3];
+    std::uint32_t given_up;
+    std::uint64_t asking, leaving;
 };
 static_assert(sizeof(PacedCommunicator) == 128);
 inline constexpr std::uint32_t paced_limit = 512;  // communicators of a node

@@ -30,7 +30,8 @@ constexpr const char* name_of(Arm arm) {
 
 struct Setting {
     Arm arm = Arm::off;
-    std::uint8_t reserved[3] = {};
+    std::uint8_t domain = 0;         // admit, barrier: whose permits (permits.h), below permit_domains
+    std::uint8_t reserved[2] = {};
     std::uint32_t width = 0;         // admit: 1, 2, ...
     std::uint64_t cap_ns = 0;        // no single delay is longer; 0: none is made
     std::uint64_t delay_ns = 0;      // hold_remote (largest), slots (of one position), phase, fixed_delay
