@@ -24,8 +24,9 @@ bool makes_sense(const pacing::Progress& progress) {
 }
 
 bool makes_sense(const pacing::BlockSummary& block) {
-    for (const std::uint64_t time : {block.iterations_ns, block.longest_ns, block.least_wait_ns, block.most_wait_ns, block.wait_ns, block.least_longest_wait_ns,
-                                     block.shortest_wait_ns, block.least_service_ns, block.longest_service_ns, block.held_ns})
+    const std::uint64_t times[] = {block.iterations_ns, block.longest_ns, block.least_wait_ns, block.most_wait_ns, block.wait_ns, block.least_longest_wait_ns,
+                                   block.shortest_wait_ns, block.least_service_ns, block.longest_service_ns, block.held_ns};
+    for (const std::uint64_t time : times)
         if (time >= time_limit) return false;
     return block.communicator != 0 && block.epoch != 0 && block.members >= 1 && block.members <= block.size && block.iterations <= count_limit
         && block.calls <= count_limit && block.late <= block.members && block.iterations_ns2 >= 0 && block.iterations_ns2 < 1e34;  // false also for NaN
