@@ -155,16 +155,14 @@ std::size_t Junction::compose_directives(std::uint32_t child, std::uint8_t* payl
     return head.count > 0 ? size : 0;
 }
 
-const pacing::Directive* Junction::next_own() {
+const pacing::Directive* Junction::take_own() {
     for (std::uint32_t i = 0; i < used_; ++i) {
-        const Entry& entry = entries_[order_[i]];
-        if (entry.latest.epoch != 0 && entry.told[own] != entry.latest.epoch && entry.of[own].members != 0) return &entry.latest;
+        Entry& entry = entries_[order_[i]];
+        if (entry.latest.epoch == 0 || entry.told[own] == entry.latest.epoch || entry.of[own].members == 0) continue;
+        entry.told[own] = entry.latest.epoch;
+        return &entry.latest;
     }
     return nullptr;
-}
-
-void Junction::own_done(const pacing::Directive* directive) {
-    if (Entry* const entry = find(directive->communicator, false)) entry->told[own] = directive->epoch;
 }
 
 bool Junction::is_due(const Entry& entry, const Part& part, std::uint64_t now_ns, bool whole, std::uint64_t patience) const {

@@ -31,9 +31,8 @@ public:
     bool tell(const pacing::Directive& directive);
     // All directives that a child does not have yet, as a message; 0: there are none. limit: bytes of payload, at least 1024.
     std::size_t compose_directives(std::uint32_t child, std::uint8_t* payload, std::size_t limit);
-    // The next one that this node's own segment does not have; done(false): it could not be written, and comes again.
-    const pacing::Directive* next_own();
-    void own_done(const pacing::Directive* directive);
+    // The next one that has not been taken for this node's own ranks; nullptr: none.
+    const pacing::Directive* take_own();
 
     // Whether there is something to say that should not wait: a block that is complete, or old enough to go without the rest.
     bool has_block(std::uint64_t now_ns) const;
