@@ -92,7 +92,7 @@ bool Conductor::join_class(Communicator& communicator) {
     Class& entry = classes_[class_count_];
     entry.account.signature = last.signature;
     entry.account.bytes = last.bytes;
-    entry.account.facts = Facts{.communicators = 1, .size = last.size, .most_local = last.most_local, .crosses = last.leaves > 1, .window_ns = window_ns_};
+    entry.account.facts = Facts{.communicators = 1, .size = last.size, .most_local = last.most_local, .crosses = last.leaves > 1, .window_ns = window_ns_, .calls = last.period};
     communicator.in_class = static_cast<std::int32_t>(class_count_++);
     return true;
 }
@@ -222,17 +222,14 @@ void Conductor::log(const Class& entry, const Observation& seen) {
     line.retransmissions = seen.retransmissions;
 }
 
-// The error of a whole job is shared out over its laws in the order of their beginning: 6/pi^2 x 1, 1/4, 1/9, ... of it.
 void Conductor::begin_law(std::uint32_t index, std::uint64_t now_ns) {
     Class& entry = classes_[index];
-    entry.account.facts.tcp = tcp_;
-    entry.account.facts.pays_for_waiting = pays_for_waiting_;
-    Tuning tuning = tuning_;
-    entry.place = begun_++;
-    constexpr double share = 6 / (3.14159265358979 * 3.14159265358979);
-    const double place = 1.0 + entry.place;
-    tuning.error_percent *= share / (place * place);
-    entry.law = Law(tuning, entry.account.facts, seed_ + index);
+    Facts& facts = entry.account.facts;
+    facts.tcp = tcp_;
+    facts.pays_for_waiting = pays_for_waiting_;
+    facts.bytes = entry.account.bytes;
+    facts.error_share = error_share_of_class(begun_++);
+    entry.law = Law(tuning_, facts, seed_ + index);
     entry.begun = true;
     give(index, entry.law.first(), now_ns);
 }

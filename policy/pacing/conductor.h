@@ -82,7 +82,6 @@ private:
     struct Class {
         ClassAccount account;
         Law law;
-        std::uint32_t place = 0;            // by which the error is shared out: 0 for the first law that began
         bool begun = false;                 // the law has made its first decision
         bool over = false;
         bool running = false;               // a block is under way
