@@ -17,6 +17,7 @@
 #include "plugin/interposer/exchange/follower.h"
 #include "plugin/interposer/exchange/leader.h"
 #include "plugin/interposer/exchange/socket.h"
+#include "plugin/interposer/hash.h"
 #include "plugin/interposer/report_line.h"
 #include "plugin/interposer/exchange/reporter.h"
 #include "plugin/interposer/shared.h"
@@ -27,10 +28,11 @@ namespace {
 
 constexpr std::uint64_t registration_ns = 20'000'000;
 
-// Everything of the agent (the leader's peers lie behind it), in one mapping made when it starts and never given back: its thread may outlive every
-// moment at which we could.
+// Everything of the agent (its communicators and peers lie behind it), in one mapping made when it starts and never given back: its thread may outlive every
+// moment at which we could. What is not used takes no memory: the mapping's pages come with the first touch.
 struct alignas(64) Agent {
     ExchangeSettings settings;
+    segment::Header* header;  // of the host's own mapping, which stays
     int segment;
     int wake;
     bool stopping;
@@ -38,9 +40,14 @@ struct alignas(64) Agent {
     std::uint32_t missing;  // nodes, at the leader
     bool delivered;         // at a follower
     bool listening;
+    char fault[120];        // of pacing, at the leader; "": none
     segment::Slot scratch;
     alignas(Leader) std::uint8_t leader[sizeof(Leader)];
     alignas(Follower) std::uint8_t follower[sizeof(Follower)];
+    // under `pace` alone
+    alignas(Branch) std::uint8_t branch[sizeof(Branch)];
+    alignas(pacing::Conductor) std::uint8_t conductor[sizeof(pacing::Conductor)];
+    alignas(Decider) std::uint8_t decider[sizeof(Decider)];
 };
 Agent* agent = nullptr;
 
@@ -57,21 +64,45 @@ void leave_ranks_cores(const Dump& dump) {
     if (CPU_COUNT(&allowed) == 0 || sched_setaffinity(0, sizeof allowed, &allowed) != 0) sched_setaffinity(0, sizeof before, &before);
 }
 
+std::uint64_t seed_of(const ExchangeSettings& settings) {
+    Hash hash;
+    hash.add_text(settings.session);
+    return hash.value();
+}
+
+void lead(Branch* branch, void* peers) {
+    Decider* decider = nullptr;
+    if (branch != nullptr) {
+        auto* const conductor = new (agent->conductor) pacing::Conductor(pacing::Tuning{}, agent->settings.window_ns, seed_of(agent->settings));
+        decider = new (agent->decider) Decider(agent->settings, conducting(*conductor), branch->junction());
+    }
+    auto* const leader = new (agent->leader) Leader(agent->settings, peers, agent->wake, agent->stopping, branch, decider);
+    const bool listening = leader->listen();
+    store(agent->listening, listening);
+    if (listening) leader->run();
+    store(agent->missing, leader->missing());
+    if (decider != nullptr && decider->record().faults() > 0) std::memcpy(agent->fault, decider->record().first_fault(), sizeof agent->fault);
+}
+
 void* run_agent(void*) {
     Dump dump(agent->segment, &agent->scratch);
     // The ranks of this node come out of MPI_Init together; give the last a moment to register its cores.
     wait_readable(agent->wake, -1, now_ns() + registration_ns);
     leave_ranks_cores(dump);
+    std::uint8_t* const behind = reinterpret_cast<std::uint8_t*>(agent + 1);
+    void* const peers = behind + Junction::size();
+    Branch* const branch = agent->settings.pace ? new (agent->branch) Branch(agent->settings, agent->segment, *agent->header, behind) : nullptr;
     if (agent->settings.is_leader()) {
-        auto* const leader = new (agent->leader) Leader(agent->settings, agent + 1, agent->wake, agent->stopping);
-        const bool listening = leader->listen();
-        store(agent->listening, listening);
-        if (listening) leader->run();
-        store(agent->missing, leader->missing());
+        lead(branch, peers);
     } else {
-        auto* const follower = new (agent->follower) Follower(agent->settings, dump, agent->wake, agent->stopping);
+        auto* const follower = new (agent->follower) Follower(agent->settings, dump, peers, agent->wake, agent->stopping, branch);
         follower->run();
         store(agent->delivered, follower->delivered());
+    }
+    // Nothing is paced that nobody watches; and another MPI program in this step is to find nothing of ours.
+    if (branch != nullptr) {
+        branch->off();
+        if (dump.unfinished() == 0) branch->forget();
     }
     store_release(agent->done, true);
     return nullptr;
@@ -123,7 +154,9 @@ void mark_merged(const char* folder) {
 
 void say_what_is_missing(Process& process) {
     char text[160];
-    if (!agent->settings.is_leader()) {
+    if (agent->fault[0] != '\0' && agent->listening && agent->missing == 0) {
+        std::snprintf(text, sizeof text, "%s", agent->fault);
+    } else if (!agent->settings.is_leader()) {
         if (agent->delivered) return;
         std::snprintf(text, sizeof text, "node %s could not hand its records to the leader, the report lacks them", agent->settings.node);
     } else if (!agent->listening) {
@@ -157,14 +190,14 @@ void wait_for_local_ranks(const char* folder) {
 void start_agent(Process& process) {
     const char* const count = std::getenv(step::node_count);
     const std::uint64_t nodes = count != nullptr ? std::strtoul(count, nullptr, 10) : 1;
-    const char* const leader = std::getenv(step::leader);
-    if (nodes < 2 || leader == nullptr || *leader == '\0') return;
-    const std::size_t size = sizeof(Agent) + (nodes <= 4096 ? Leader::peers_size(static_cast<std::uint32_t>(nodes)) : 0);
+    // A follower has room for its children in the tree, the leader for all.
+    const std::size_t size = sizeof(Agent) + Junction::size() + Peers::size_of(nodes <= 4096 && nodes > ExchangeSettings::tree_arity ? static_cast<std::uint32_t>(nodes) : ExchangeSettings::tree_arity);
     void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return;
-    auto* const made = new (memory) Agent;
+    auto* const made = static_cast<Agent*>(memory);  // all zeros
     const char* problem = nullptr;
     made->segment = made->wake = -1;
+    made->header = process.header;
     if (read_exchange_settings(made->settings, &problem)) {
         made->segment = open_segment(made->settings.run_folder);
         made->wake = high_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

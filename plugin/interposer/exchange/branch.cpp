@@ -46,7 +46,7 @@ bool Branch::child_gone(const Peer& peer) {
 
 void Branch::drop_silent(Peers& peers, const Peers::Owner& owner, std::uint64_t now_ns) {
     for (Peer& peer : peers)
-        if (peer.state == Peer::State::ready && peer.child != 0 && !junction_.is_ending(peer.child) && now_ns > peer.heard_ns + silence_limit_ns) peers.drop(peer, &owner);
+        if (peer.state == Peer::State::ready && peer.child != 0 && !junction_.is_ending(peer.child) && now_ns > peer.heard_ns + settings_.silence_limit_ns) peers.drop(peer, &owner);
 }
 
 void Branch::tell_children(Peers& peers, const Peers::Owner& owner, std::uint64_t now_ns) {

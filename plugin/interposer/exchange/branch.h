@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What every node does under `pace`, whether it leads or not: looks at its own ranks, hears the nodes below, and sees to it that
-// directives reach both. Off for good once anything is wrong on the way to the leader. One thread; lives in zeroed memory.
+// directives reach both. Off for good once anything is wrong on the way to the leader. One thread.
 #pragma once
 
 #include "plugin/interposer/exchange/gather.h"
@@ -16,14 +16,12 @@ namespace paced::interposer {
 inline constexpr std::uint64_t message_interval_ns = 100'000'000;
 inline constexpr std::uint64_t progress_interval_ns = 2 * message_interval_ns;
 inline constexpr std::uint64_t life_interval_ns = 1'000'000'000;
-// Nothing heard for so long, where a sign of life was due every second: lost. Long, since an agent on a node with more runnable
-// threads than cores may have to wait for its turn, and every delay that a rank makes meanwhile has its own deadline.
-inline constexpr std::uint64_t silence_limit_ns = 10'000'000'000;
 
 class Branch {
 public:
-    Branch(const ExchangeSettings& settings, int segment, segment::Header& header)
-        : segment_(header), gatherer_(segment, header, settings.leaf) {}
+    // memory: Junction::size() bytes of zeros.
+    Branch(const ExchangeSettings& settings, int segment, segment::Header& header, void* memory)
+        : settings_(settings), segment_(header), gatherer_(segment, header, settings.leaf), junction_(memory) {}
 
     void begin() { segment_.clear_directives(); }
     // Looks at the ranks if it is time to. Often enough that a finished block does not wait, and never for more than a thousandth of
@@ -42,7 +40,8 @@ public:
     // To and from above. false: the connection is of no more use.
     bool say_summary(Link& up, std::uint64_t now_ns, bool ending);
     bool hear_directives(const Channel::Frame& frame, std::uint64_t now_ns);
-    std::uint64_t heard_ns() const { return heard_ns_; }
+    // Something should have been heard from above for long.
+    bool is_forgotten(std::uint64_t now_ns) const { return heard_ns_ != 0 && now_ns > heard_ns_ + settings_.silence_limit_ns; }
 
     void apply();
     // Nothing is paced here any more.
@@ -54,12 +53,13 @@ public:
     Junction& junction() { return junction_; }
 
 private:
+    const ExchangeSettings& settings_;
     PacedSegment segment_;
     std::uint64_t next_look_ns_ = 0, said_ns_ = 0, heard_ns_ = 0;
     std::uint32_t children_ = 0;
     bool off_ = false;
     Gatherer gatherer_;
-    Junction junction_{};
+    Junction junction_;
     std::uint8_t payload_[payload_limit];
 };
 

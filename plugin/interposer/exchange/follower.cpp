@@ -135,8 +135,8 @@ void Follower::adopt(const Channel::Frame& frame) {
     if (adopt.children == 0) children_.close();
     if (adopt.address[0] == '\0') up_ = &leader_;
     else if (parent_.open(adopt.address, adopt.port, now_ns() + connect_limit_ns)) up_ = &parent_;
-    // The leader is spared a connection that is used once in a minute: pace() closes it (this runs while it is read).
-    // Without a parent this node stays apart, and the communicators that it has members of are left alone
+    // Without a parent this node stays apart, and the communicators that it has members of are left alone. With one, the leader is
+    // spared a connection that is used once in a minute (pace() closes it, since here it is being read).
 }
 
 bool Follower::read_from(Link& link) {
@@ -153,7 +153,7 @@ void Follower::pace(std::uint64_t now) {
     if (leader_.is_open() && !read_from(leader_)) lose_leader();
     if (up_ == &parent_) leader_.close();
     if (parent_.is_open() && !read_from(parent_)) fall_out();
-    if (up_ != nullptr && (!branch_->say_summary(*up_, now, false) || (branch_->heard_ns() != 0 && now > branch_->heard_ns() + silence_limit_ns))) fall_out();
+    if (up_ != nullptr && (!branch_->say_summary(*up_, now, false) || branch_->is_forgotten(now))) fall_out();
     if (children_.is_listening()) {
         branch_->drop_silent(children_, owner_, now);
         branch_->tell_children(children_, owner_, now);

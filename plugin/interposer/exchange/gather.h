@@ -11,7 +11,7 @@ namespace paced::interposer {
 
 class Gatherer {
 public:
-    // segment: the open file; header: the same one's, mapped. leaf: hash of the node's leaf, 0: not known. Lives in zeroed memory.
+    // segment: the open file; header: the same one's, mapped. leaf: hash of the node's leaf, 0: not known.
     Gatherer(int segment, const segment::Header& header, std::uint64_t leaf) : file_(segment), header_(&header), leaf_(leaf) {}
 
     void look(std::uint64_t now_ns);
@@ -46,9 +46,9 @@ private:
     std::uint64_t cpus_[16] = {};
     SummaryHead head_{};
     std::uint32_t known_ = 0;  // communicators
-    pacing::Progress progresses_[pacing::paced_limit];
+    pacing::Progress progresses_[pacing::paced_limit] = {};
     pacing::BlockSummary blocks_[pacing::paced_limit];
-    Seen seen_[segment::slot_limit];
+    Seen seen_[segment::slot_limit] = {};
 };
 
 // RetransSegs out of the text of /proc/net/snmp; false: not in there.

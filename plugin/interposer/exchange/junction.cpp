@@ -34,6 +34,8 @@ bool makes_sense(const pacing::BlockSummary& block) {
 
 }  // namespace
 
+std::size_t Junction::size() { return place_limit * sizeof(Entry); }
+
 Junction::Entry* Junction::find(std::uint64_t id, bool make) {
     for (std::uint32_t place = static_cast<std::uint32_t>(id % place_limit);; place = (place + 1) % place_limit) {
         Entry& entry = entries_[place];

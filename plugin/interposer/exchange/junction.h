@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where what several nodes say of the job's communicators comes together, at every node of the tree: summaries of the nodes below
 // and of this one are joined for the way up, and directives from above are handed to those below whose ranks they are about.
-// No socket, no clock: the time is given. Fixed memory, lives in zeroed memory (a mapping), one thread.
+// No socket, no clock: the time is given. Fixed memory, one thread.
 //
 // Below are up to 63 children, numbered from 1; 0 is this node itself. What children say is checked: a count, an epoch or a size that
 // cannot be is answered with false, and the caller drops that child.
@@ -20,6 +20,10 @@ public:
     static constexpr std::uint32_t child_limit = 64;
     static constexpr std::uint32_t own = 0;
     static constexpr std::uint32_t entry_limit = 512;  // communicators; those beyond are left alone
+
+    // memory: size() bytes of zeros, of which only as much is touched as there are communicators.
+    static std::size_t size();
+    explicit Junction(void* memory) : entries_(static_cast<Entry*>(memory)) {}
 
     // A summary as it came; false: it makes no sense.
     bool hear(std::uint32_t child, const std::uint8_t* payload, std::size_t size, std::uint64_t now_ns);
@@ -76,12 +80,12 @@ private:
     bool hear_block(std::uint32_t child, const pacing::BlockSummary& block, std::uint64_t now_ns);
     bool hear_progress(std::uint32_t child, const pacing::Progress& progress);
 
-    SummaryHead heads_[child_limit];
-    std::uint64_t messages_, bytes_;
-    std::uint32_t most_child_, lost_;
-    std::uint32_t used_, turn_;
-    std::uint16_t order_[entry_limit];  // places of the entries, in the order in which they came
-    Entry entries_[place_limit];        // a hash table by id
+    SummaryHead heads_[child_limit] = {};
+    std::uint64_t messages_ = 0, bytes_ = 0;
+    std::uint32_t most_child_ = 0, lost_ = 0;
+    std::uint32_t used_ = 0, turn_ = 0;
+    std::uint16_t order_[entry_limit] = {};  // places of the entries, in the order in which they came
+    Entry* const entries_;                   // a hash table by id
 };
 
 }  // namespace paced::interposer

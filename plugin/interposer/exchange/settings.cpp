@@ -45,6 +45,7 @@ void read_pacing_settings(ExchangeSettings& settings) {
     const char* const mode = std::getenv(step::mode);
     settings.pace = mode != nullptr && std::strcmp(mode, "pace") == 0;
     settings.arity = ExchangeSettings::tree_arity;
+    settings.silence_limit_ns = ExchangeSettings::long_silence_ns;
     if (!copy(step::pacing, settings.tuning)) settings.tuning[0] = '\0';
     const char* const window = std::getenv(step::window);
     settings.window_ns = window != nullptr && digit(*window) >= 0 && *window <= '9' ? std::strtoull(window, nullptr, 10) : ~std::uint64_t{0};
