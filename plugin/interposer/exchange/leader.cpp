@@ -63,6 +63,8 @@ void Leader::run() {
 
 void Leader::pace(std::uint64_t now) {
     branch_->look(now);
+    if (branch_->is_off() && !own_faulted_) decider_->fault("what the ranks of the first node show makes no sense, pacing went off", now);
+    own_faulted_ = branch_->is_off();
     branch_->drop_silent(peers_, owner_, now);
     if (settings_.has_tree() && !tree_made_ && waiting_ + 1 >= settings_.nodes) make_tree();
     decider_->decide(now);

@@ -39,7 +39,7 @@ private:
     const bool& stopping_;
     Branch* const branch_;
     Decider* const decider_;
-    bool tree_made_ = false;
+    bool tree_made_ = false, own_faulted_ = false;
     std::uint32_t waiting_ = 0;  // followers that have said where they listen
     int folder_ = -1;
     std::uint32_t delivered_ = 0;
