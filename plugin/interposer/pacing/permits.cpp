@@ -161,8 +161,10 @@ bool wait_by_word(const PermitCall& call, std::uint64_t deadline_ns) {
 
 void prepare_permits(const char* leader, const PermitKey& from) {
     if (std::strlen(leader) >= sizeof client.leader) return;
+    if (static_cast<State>(load_acquire(client.state)) == State::open) close(client.socket);
     std::strcpy(client.leader, leader);
     std::memcpy(client.key, &from, sizeof from);
+    client.timeouts = 0;
     store_release(client.state, State::ready);
 }
 

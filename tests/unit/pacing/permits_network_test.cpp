@@ -233,7 +233,9 @@ TEST(PermitsOverANetworkTest, TheOthersGoOnWhenSomeDie) {
         SCOPED_TRACE(seed);
         EXPECT_LE(outcome.longest_wait_ns, plan.deadline_ns);
         for (std::size_t i = 0; i < outcome.died.size(); ++i)
-            if (!outcome.died[i]) EXPECT_EQ(outcome.finished[i], plan.calls);
+            if (!outcome.died[i]) {
+                EXPECT_EQ(outcome.finished[i], plan.calls);
+            }
         EXPECT_LE(outcome.end_ns, (plan.calls + 1) * (plan.deadline_ns + plan.service_ns + plan.compute_ns) + plan.longest_ns);
     }
 }
