@@ -24,6 +24,9 @@ inline constexpr std::uint32_t message_limit = 20000;
 // No permit lasts longer, whatever is asked for: the default of the site's window_max.
 inline constexpr std::uint64_t longest_permit_ns = 100'000'000;
 
+// See PermitRule::lead_percent.
+inline constexpr std::uint32_t default_lead_percent = 0;
+
 struct PermitRule {
     enum class Kind : std::uint8_t {
         admit,    // as above
@@ -39,7 +42,7 @@ struct PermitRule {
     std::uint64_t longest_ns = longest_permit_ns;
     // The next one is granted this long before the running one is expected to end, which covers the way of `done` and of the
     // grant and the start of the next call; 0: when it has ended. In percent of the expected time, since both ends of a call grow with it.
-    std::uint32_t lead_percent = 0;
+    std::uint32_t lead_percent = default_lead_percent;
 
     friend constexpr bool operator==(const PermitRule&, const PermitRule&) = default;
 };
@@ -49,7 +52,7 @@ public:
     struct Grant {
         std::uint64_t communicator;
         std::uint64_t sequence;
-        std::uint64_t members;  // who have asked for it
+        std::uint64_t members;  // whom to tell: who have asked and do not know
     };
 
     // From now on. Permits that are out stay out.
@@ -65,6 +68,8 @@ public:
     // The next grant to be sent; false: none.
     bool next(Grant& grant);
 
+    bool knows(std::uint64_t communicator) const;
+
     // For tests and the simulator: permits of the domain that are out and not yet passed on.
     std::uint32_t in_flight(std::uint32_t domain) const { return domain < permit_domains ? domains_[domain].out : 0; }
     std::uint64_t expired() const { return expired_; }
@@ -74,13 +79,14 @@ private:
     struct Entry {
         std::uint64_t communicator, sequence;
         std::uint64_t asked, left;    // members
+        std::uint64_t to_tell;        // members
         std::uint64_t granted_ns, touched_ns;
         std::uint64_t expected_ns;    // from grant to release; 0: not known
         std::uint32_t size;
         std::uint8_t domain;
         State state;
         bool counts;                  // it is one of its domain's `out`
-        bool to_send;                 // its grant waits in `sending_`
+        bool listed;                  // in `sending_`
     };
     struct Domain {
         PermitRule rule;
@@ -97,6 +103,7 @@ private:
     void start(Entry& entry, std::uint64_t sequence);
     void admit(Domain& domain, std::uint64_t now_ns);
     void grant(std::uint32_t index, std::uint64_t now_ns);
+    void tell(std::uint32_t index, std::uint64_t members);
     void release(Entry& entry);
     void pass_on(Entry& entry);
     std::uint64_t passed_on_at(const Entry& entry) const;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/interposer/exchange/agent.h"
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -17,6 +15,7 @@
 #include "plugin/interposer/exchange/follower.h"
 #include "plugin/interposer/exchange/leader.h"
 #include "plugin/interposer/exchange/socket.h"
+#include "plugin/interposer/exchange/thread.h"
 #include "plugin/interposer/report_line.h"
 #include "plugin/interposer/exchange/reporter.h"
 #include "plugin/interposer/shared.h"
@@ -83,28 +82,6 @@ int open_segment(const char* folder) {
     return high_descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
 }
 
-bool start_thread() {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // no signal of the host is ever delivered to our thread
-    pthread_t thread;
-    // A host with much thread-local storage needs more stack than we do: then the usual size.
-    pthread_attr_setstacksize(&attributes, 256 * 1024);
-    int error = pthread_create(&thread, &attributes, run_agent, nullptr);
-    if (error != 0) {
-        pthread_attr_destroy(&attributes);
-        pthread_attr_init(&attributes);
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        error = pthread_create(&thread, &attributes, run_agent, nullptr);
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_attr_destroy(&attributes);
-    return error == 0;
-}
-
 bool wait_until(std::uint64_t deadline_ns, bool (*condition)()) {
     while (!condition()) {
         if (now_ns() > deadline_ns) return false;
@@ -169,7 +146,7 @@ void start_agent(Process& process) {
         made->segment = open_segment(made->settings.run_folder);
         made->wake = high_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         agent = made;
-        if (made->segment >= 0 && made->wake >= 0 && start_thread()) return;
+        if (made->segment >= 0 && made->wake >= 0 && start_thread(run_agent, nullptr)) return;
         problem = "no thread or descriptors to be had, nodes do not exchange";
     }
     if (problem != nullptr) report_line(process.header, Notice::exchange, problem);

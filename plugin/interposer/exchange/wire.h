@@ -67,7 +67,7 @@ public:
     Secrets() = default;
     Secrets(const std::uint8_t (&job_key)[32], const char* session) : key_(job_key, sizeof job_key), session_(session) {}
 
-    enum class Use : std::uint8_t { proof_of_leader, proof_of_follower, frames_of_leader, frames_of_follower };
+    enum class Use : std::uint8_t { proof_of_leader, proof_of_follower, frames_of_leader, frames_of_follower, permits };
     Digest derive(Use use, const Nonce& follower, const Nonce& leader) const;
 
 private:
