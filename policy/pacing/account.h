@@ -47,6 +47,8 @@ struct BlockLog {
     std::uint32_t iterations = 0;      // measured
     bool valid = false;
     double mean_ns = 0, cv = 0;
+    std::uint32_t round = 0;           // comparison: from 1; 0: the law is still looking for its own arm
+    bool ours = false;                 // comparison: the block of the law's own arm
 };
 
 }  // namespace paced::pacing

@@ -32,6 +32,7 @@ void Comparison::shuffle(Random& random) {
         order_[j] = last;
     }
     position_ = 0;
+    ++round_;
 }
 
 void Comparison::block(const Observation& block, Account& account, Random& random) {

@@ -22,6 +22,7 @@ public:
 
     const Setting& setting() const { return setting_[order_[position_]]; }
     std::uint32_t trial() const { return order_[position_]; }
+    std::uint32_t round() const { return round_; }
     void block(const Observation& block, Account& account, Random& random);
 
 private:
@@ -29,7 +30,7 @@ private:
 
     Setting setting_[compared_limit];
     std::uint32_t order_[compared_limit] = {};
-    std::uint32_t count_ = 0, position_ = 0, off_ = compared_limit;  // off_: the arm that the others are compared with
+    std::uint32_t count_ = 0, position_ = 0, round_ = 0, off_ = compared_limit;  // off_: the arm that the others are compared with
     double round_ns_[compared_limit] = {};
     RatioOfMeans ratio_[compared_limit];
     Moments moments_[compared_limit];

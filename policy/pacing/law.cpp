@@ -43,6 +43,10 @@ Decision Law::step(const Observation& observation) {
     if (is_over()) return decision_;
     ++account_.blocks;
     last_ = {account_.blocks, observation.ran, observation.iterations, false, cleaned(observation.mean_ns), cleaned(observation.cv)};
+    if (phase_ == Phase::comparing) {
+        last_.round = comparison_.round();
+        last_.ours = trial_ < account_.count && account_.trials[trial_].ours;
+    }
     Observation block = observation;
     if (!take(block)) {
         ++account_.void_blocks;
