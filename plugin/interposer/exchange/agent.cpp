@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/interposer/exchange/agent.h"
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "plugin/interposer/exchange/follower.h"
 #include "plugin/interposer/exchange/leader.h"
 #include "plugin/interposer/exchange/socket.h"
+#include "plugin/interposer/exchange/thread.h"
 #include "plugin/interposer/hash.h"
 #include "plugin/interposer/report_line.h"
 #include "plugin/interposer/exchange/reporter.h"
@@ -73,7 +73,11 @@ std::uint64_t seed_of(const ExchangeSettings& settings) {
 void lead(Branch* branch, void* peers) {
     Decider* decider = nullptr;
     if (branch != nullptr) {
-        auto* const conductor = new (agent->conductor) pacing::Conductor(pacing::Tuning{}, agent->settings.window_ns, seed_of(agent->settings));
+        // what cannot be read is as built in: the launch has checked it, and said what was wrong
+        pacing::Tuning tuning;
+        pacing::WrongToken wrong;
+        pacing::parse_tuning(agent->settings.tuning, std::strlen(agent->settings.tuning), tuning, wrong);
+        auto* const conductor = new (agent->conductor) pacing::Conductor(tuning, agent->settings.window_ns, seed_of(agent->settings));
         decider = new (agent->decider) Decider(agent->settings, conducting(*conductor), branch->junction());
     }
     auto* const leader = new (agent->leader) Leader(agent->settings, peers, agent->wake, agent->stopping, branch, decider);
@@ -84,11 +88,29 @@ void lead(Branch* branch, void* peers) {
     if (decider != nullptr && decider->record().faults() > 0) std::memcpy(agent->fault, decider->record().first_fault(), sizeof agent->fault);
 }
 
+// Under load a thread that has slept gets its core the sooner, the shorter the slice that it asks for (kernel 6.12, no privilege; others
+// ignore it). With 8 spinning processes on 2 cores: 4.7 instead of 6.4 ms in the mean.
+void ask_for_short_slices() {
+    struct {
+        std::uint32_t size, policy;
+        std::uint64_t flags;
+        std::int32_t nice;
+        std::uint32_t priority;
+        std::uint64_t runtime, deadline, period;
+    } attributes{};
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 || attributes.policy != SCHED_OTHER) return;
+    attributes.size = sizeof attributes;
+    attributes.flags = 0;
+    attributes.runtime = 100'000;
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 void* run_agent(void*) {
     Dump dump(agent->segment, &agent->scratch);
     // The ranks of this node come out of MPI_Init together; give the last a moment to register its cores.
     wait_readable(agent->wake, -1, now_ns() + registration_ns);
     leave_ranks_cores(dump);
+    if (agent->settings.pace) ask_for_short_slices();
     std::uint8_t* const behind = reinterpret_cast<std::uint8_t*>(agent + 1);
     void* const peers = behind + Junction::size();
     Branch* const branch = agent->settings.pace ? new (agent->branch) Branch(agent->settings, agent->segment, *agent->header, behind) : nullptr;
@@ -112,28 +134,6 @@ int open_segment(const char* folder) {
     char path[544];
     std::snprintf(path, sizeof path, "%s/segment", folder);
     return high_descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-}
-
-bool start_thread() {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // no signal of the host is ever delivered to our thread
-    pthread_t thread;
-    // A host with much thread-local storage needs more stack than we do: then the usual size.
-    pthread_attr_setstacksize(&attributes, 256 * 1024);
-    int error = pthread_create(&thread, &attributes, run_agent, nullptr);
-    if (error != 0) {
-        pthread_attr_destroy(&attributes);
-        pthread_attr_init(&attributes);
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        error = pthread_create(&thread, &attributes, run_agent, nullptr);
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_attr_destroy(&attributes);
-    return error == 0;
 }
 
 bool wait_until(std::uint64_t deadline_ns, bool (*condition)()) {
@@ -202,7 +202,7 @@ void start_agent(Process& process) {
         made->segment = open_segment(made->settings.run_folder);
         made->wake = high_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         agent = made;
-        if (made->segment >= 0 && made->wake >= 0 && start_thread()) return;
+        if (made->segment >= 0 && made->wake >= 0 && start_thread(run_agent, nullptr)) return;
         problem = "no thread or descriptors to be had, nodes do not exchange";
     }
     if (problem != nullptr) report_line(process.header, Notice::exchange, problem);

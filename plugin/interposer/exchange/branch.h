@@ -24,6 +24,7 @@ public:
         : settings_(settings), segment_(header), gatherer_(segment, header, settings.leaf), junction_(memory) {}
 
     void begin() { segment_.clear_directives(); }
+    void set_permits_port(std::uint16_t port) { segment_.set_permits_port(port); }
     // Looks at the ranks if it is time to. Often enough that a finished block does not wait, and never for more than a thousandth of
     // this thread's time.
     void look(std::uint64_t now_ns);

@@ -91,9 +91,11 @@ void Follower::run() {
 bool Follower::connect(std::uint64_t deadline_ns) {
     for (int i = 0; i < port_attempts && now_ns() < deadline_ns; ++i) {
         const int attempt = (first_attempt_ + i) % port_attempts;
-        if (!leader_.open(settings_.leader, candidate_port(settings_.ports, settings_.session, attempt), earlier(now_ns() + answer_limit_ns, deadline_ns))) continue;
+        const std::uint16_t leaders_port = candidate_port(settings_.ports, settings_.session, attempt);
+        if (!leader_.open(settings_.leader, leaders_port, earlier(now_ns() + answer_limit_ns, deadline_ns))) continue;
         first_attempt_ = attempt;
         if (branch_ == nullptr || branch_->is_off()) return true;
+        branch_->set_permits_port(leaders_port);
         if (!settings_.has_tree()) {
             up_ = &leader_;
             return true;

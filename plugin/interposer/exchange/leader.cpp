@@ -27,7 +27,13 @@ Leader::Leader(const ExchangeSettings& settings, void* peers, int wake, const bo
       branch_(branch),
       decider_(decider) {}
 
-bool Leader::listen() { return settings_.nodes < 2 || peers_.listen() != 0; }
+bool Leader::listen() {
+    if (settings_.nodes < 2) return true;
+    const std::uint16_t port = peers_.listen();
+    // ranks ask for permits at the same number; nobody answers there if it is taken, and then they soon ask no more
+    if (port != 0 && branch_ != nullptr && permits_.open(settings_.secrets, port) && permits_.start()) branch_->set_permits_port(port);
+    return port != 0;
+}
 
 void Leader::run() {
     folder_ = high_descriptor(open(settings_.run_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -56,6 +62,7 @@ void Leader::run() {
         const std::uint32_t count = peers_.add_polled(polled + 1, now, owner_);
         if (poll(polled, count + 1, timeout_ms) > 0) peers_.handle(polled + 1, count, owner_);
     }
+    permits_.stop();
     for (Peer& peer : peers_) peers_.drop(peer, &owner_);
     peers_.close();
     if (folder_ >= 0) close(folder_);

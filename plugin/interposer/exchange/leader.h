@@ -7,6 +7,7 @@
 #include "plugin/interposer/exchange/branch.h"
 #include "plugin/interposer/exchange/decider.h"
 #include "plugin/interposer/exchange/peers.h"
+#include "plugin/interposer/exchange/permit_server.h"
 #include "plugin/interposer/exchange/settings.h"
 
 namespace paced::interposer {
@@ -39,6 +40,7 @@ private:
     const bool& stopping_;
     Branch* const branch_;
     Decider* const decider_;
+    PermitServer permits_;  // under `pace`
     bool tree_made_ = false, own_faulted_ = false;
     std::uint32_t waiting_ = 0;  // followers that have said where they listen
     int folder_ = -1;

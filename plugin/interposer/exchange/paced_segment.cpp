@@ -10,6 +10,8 @@ void PacedSegment::clear_directives() {
         if (entry.next.epoch != 0) write_next(entry, {});
 }
 
+void PacedSegment::set_permits_port(std::uint16_t port) { store_release(header_.permits_port, port); }
+
 bool PacedSegment::write(const pacing::Directive& directive) {
     for (pacing::PacedCommunicator& entry : header_.communicators) {
         if (load_acquire(entry.id) != directive.communicator) continue;

@@ -13,6 +13,8 @@ public:
 
     // What an earlier program of the step left is not this one's.
     void clear_directives();
+    // Where ranks ask for permits, at the leader's address.
+    void set_permits_port(std::uint16_t port);
     // false: no rank of this node has made an entry for the communicator yet.
     bool write(const pacing::Directive& directive);
     // Off, now: a directive "from the past" under an epoch of its own, so that the blocks under way are void.

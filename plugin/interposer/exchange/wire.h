@@ -113,6 +113,7 @@ public:
     enum class Use : std::uint8_t {
         proof_of_leader, proof_of_follower, frames_of_leader, frames_of_follower,  // with the leader
         proof_of_parent, proof_of_child, frames_of_parent, frames_of_child,        // with a parent in the tree
+        permits,                                                                   // datagrams (permit_wire.h)
     };
     Digest derive(Use use, const Nonce& follower, const Nonce& leader) const;
 
