@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bench's arithmetic on made-up reports: a known effect, none, and reports that do not hold what is needed."""
+import json
+import math
+import random
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import cells
+import chart
+import page
+import policy
+import report
+import summary
+from change import change_percent, pooled, t_quantile
+from measure import arms_of, best, narrow
+from parts import Parts
+
+SETTINGS = {"paper": "fixed-delay:1ms:5ms", "static": "admit:1"}
+ARMS = tuple(arms_of(SETTINGS).values())
+
+
+def made_up(effects, noise=0.0, rounds=60, seed=1, off_ms=100.0):
+    """A report whose arm `a` has throughput 1 + effects[a] of off's, each block with its own noise and each round with a common one."""
+    draw = random.Random(seed)
+    blocks = []
+    for number in range(rounds):
+        common = draw.gauss(0, noise)
+        order = list(ARMS)
+        draw.shuffle(order)
+        for arm in order:
+            mean = off_ms / (1 + effects.get(arm, 0)) * math.exp(common + draw.gauss(0, noise))
+            blocks.append({"class": "c", "arm": arm, "round": number, "iterations": 8, "bytes": 131072, "mean_ms": mean, "cv": .1, "valid": True})
+    return {"blocks": blocks}
+
+
+def change(content, arm):
+    rounds = report.rounds(content, ARMS)
+    return change_percent([r["off"][1] for r in rounds], [r[arm][1] for r in rounds])
+
+
+class Change(unittest.TestCase):
+    def test_known_effect_without_noise_is_exact(self):
+        for percent in (25, 0, -10):
+            self.assertTrue(all(math.isclose(value, percent, abs_tol=1e-9) for value in change(made_up({"ours": percent / 100}), "ours")))
+
+    def test_interval_holds_the_truth_as_often_as_it_says(self):
+        for truth in (0, 20):
+            held = surely_more = 0
+            for seed in range(400):
+                value, low, high = change(made_up({"ours": truth / 100}, .2, 40, seed), "ours")
+                self.assertLess(low, value)
+                self.assertLess(value, high)
+                held += low <= truth <= high
+                surely_more += low > truth
+            # 95 % of 400 are 380; 4 standard deviations of 4.4 on either side
+            self.assertGreaterEqual(held, 362, truth)
+            self.assertLessEqual(held, 398, truth)
+            self.assertLessEqual(surely_more, 28, truth)  # 2.5 % are 10
+
+    def test_common_noise_of_a_round_does_not_widen(self):
+        quiet = change_percent([100, 200, 50, 80], [50, 100, 25, 40])
+        self.assertTrue(all(math.isclose(value, 100) for value in quiet))
+
+    def test_no_pairs_are_refused(self):
+        self.assertRaises(ValueError, change_percent, [1, 2], [1])
+        self.assertRaises(ValueError, change_percent, [], [])
+        self.assertEqual(change_percent([2], [1]), (100, -100, math.inf))
+
+    def test_quantiles_of_student(self):
+        for freedom, known in ((1, 12.706), (3, 3.182), (5, 2.571), (10, 2.228), (59, 2.001), (199, 1.972)):
+            self.assertAlmostEqual(t_quantile(freedom), known, delta=2e-3 * known)
+
+    def test_spread_within_and_between_blocks(self):
+        self.assertEqual(pooled([(8, 10, 0), (8, 30, 0)]), (20, .5))
+        self.assertEqual(pooled([(8, 10, .3), (8, 10, .3)])[0], 10)
+        self.assertAlmostEqual(pooled([(8, 10, .3), (8, 10, .3)])[1], .3)
+
+
+class Report(unittest.TestCase):
+    def test_rounds_that_are_not_whole_do_not_count(self):
+        content = made_up({}, rounds=5)
+        content["blocks"][0]["valid"] = False  # round 0
+        del content["blocks"][-1]              # round 4
+        self.assertEqual(len(report.rounds(content, ARMS)), 3)
+
+    def test_a_block_that_was_repeated_counts_once(self):
+        content = made_up({}, rounds=1)
+        void = dict(content["blocks"][0], valid=False, mean_ms=1e6)
+        content["blocks"].insert(0, void)
+        rounds = report.rounds(content, ARMS)
+        self.assertEqual(len(rounds), 1)
+        self.assertLess(rounds[0][void["arm"]][1], 1e6)
+
+    def test_of_several_classes_the_one_with_most_bytes(self):
+        content = made_up({}, rounds=2)
+        content["blocks"] += [dict(block, **{"class": "loss", "bytes": 8, "mean_ms": 1.0}) for block in content["blocks"]]
+        self.assertTrue(all(block[1] > 50 for r in report.rounds(content, ARMS) for block in r.values()))
+
+    def test_a_report_without_blocks_or_with_others_fails(self):
+        for content in ({}, {"blocks": []}):
+            self.assertRaisesRegex(report.Unusable, "no blocks", report.rounds, content, ARMS)
+        content = made_up({}, rounds=1)
+        content["blocks"][0]["arm"] = "admit:7"
+        self.assertRaisesRegex(report.Unusable, "admit:7", report.rounds, content, ARMS)
+
+    def test_what_the_workload_prints(self):
+        self.assertEqual(report.workload("srun: queued\nmean=60.583 ms cv=0.7279 p50=50.825 p95=115.002 max=510.593\nthroughput=1 iterations/s\nranks=8 iterations=1 checksum=0a\n"),
+                         (60.583, .7279, 50.825, 510.593, "0a"))
+        self.assertRaisesRegex(report.Unusable, "no times", report.workload, "Segmentation fault")
+
+
+class Summary(unittest.TestCase):
+    def measured(self, folder, effects, noise, cell=cells.CELLS[0]):
+        parts = Parts(folder, "stamp")
+        parts.make("sweep", lambda: SETTINGS)
+        for index in range(3):
+            rounds = report.rounds(made_up(effects, noise, 40, index), ARMS)
+            parts.make(f"main-{index}", lambda: {"rounds": rounds, "arms": ARMS, "command": "srun bsp", "mean_ms": 100.0})
+        return summary.of_cell(cell, parts)
+
+    def test_a_gain_is_found_and_judged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = self.measured(folder, {"ours": .25, "admit:1": .3, "barrier": -.1}, .1)
+        ours = summary.arm(result["rows"], "ours")
+        self.assertEqual(ours["pairs"], 120)
+        self.assertLess(abs(ours["change_percent"] - 25), 6)
+        self.assertGreater(ours["change_ci95"][0], 15)
+        self.assertLess(summary.arm(result["rows"], "barrier")["change_ci95"][1], 0)
+        met = {what: good for _, what, _, good in summary.targets([result])}
+        self.assertTrue(met["engaged blocks: +15 % or more"])
+        self.assertFalse(met["off has a CV of .5 or more"])
+        self.assertTrue(met["not behind barrier"])
+
+    def test_no_effect_is_around_zero_and_harm_is_called_harm(self):
+        with tempfile.TemporaryDirectory() as folder:
+            nothing = self.measured(folder, {}, .02)
+        low, high = summary.arm(nothing["rows"], "ours")["change_ci95"]
+        self.assertLess(low, 0)
+        self.assertGreater(high, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            harm = self.measured(folder, {"ours": -.03}, .02)
+        said = [good for _, what, _, good in summary.targets([harm]) if what.startswith("no harm")]
+        self.assertEqual(said, [False])
+
+    def test_outputs_hold_together(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = [self.measured(folder, {"ours": .1}, .1)]
+            page.write(Path(folder) / "docs/pacing.md", results, "a machine")
+            written, figure = (Path(folder) / "docs/pacing.md").read_text(), (Path(folder) / "docs/pacing.svg").read_text()
+        self.assertIn("](pacing.svg)", written)
+        self.assertIn("Not finished.", written)
+        self.assertTrue(figure.startswith("<svg ") and figure.endswith("</svg>\n"))
+        rows = json.loads(summary.as_json(results, "a machine"))["cells"]
+        self.assertEqual([row["arm"] for row in rows], list(summary.ARMS))
+        for key in ("cell", "arm", "pairs", "mean_ms", "cv", "p50_ms", "p99_ms", "change_percent", "change_ci95"):
+            self.assertIn(key, rows[0])
+        self.assertIn("groups-128k-bbr-60k", summary.table(results))
+
+    def test_nothing_measured_is_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(summary.of_cell(cells.CELLS[0], Parts(folder, "stamp")))
+
+
+class PartsAndPlans(unittest.TestCase):
+    def test_a_part_is_measured_once_for_each_stamp(self):
+        calls = []
+        with tempfile.TemporaryDirectory() as folder:
+            for stamp in ("a", "a", "b", "b"):
+                Parts(folder, stamp).make("main-0", lambda: calls.append(stamp) or {"x": 1})
+            self.assertEqual(calls, ["a", "b"])
+            (Path(folder) / "main-0.json").write_text('{"half a fi')
+            self.assertIsNone(Parts(folder, "b").load("main-0"))
+
+    def test_a_measurement_that_fails_leaves_no_part(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertRaises(ZeroDivisionError, Parts(folder, "a").make, "law", lambda: 1 / 0)
+            self.assertIsNone(Parts(folder, "a").load("law"))
+
+    def test_best_and_narrow(self):
+        rounds = report.rounds(made_up({"admit:1": .3}, rounds=5), ARMS)
+        self.assertEqual(best(rounds, ("barrier", "admit:1")), "admit:1")
+        self.assertTrue(narrow(rounds, ARMS))
+        self.assertFalse(narrow(report.rounds(made_up({}, .3, 10), ARMS), ARMS))
+
+    def test_cells_are_well_formed(self):
+        names = [cell.name for cell in cells.CELLS]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual([cell.name for cell in cells.CELLS if cell.cliff], ["groups-128k-bbr-60k", "groups-128k-reno-16k"])
+        self.assertIn("--uplink", cells.CELLS[0].fabric_arguments())
+        self.assertEqual(policy.comparison(("off", "admit:1")), 'schema = 1\n\n[pacing]\nmethod = "comparison"\narms = "off,admit:1"\n')
+        self.assertRaises(SystemExit, cells.find, "nothing")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One cell's measurement, part by part:
+
+    sweep         all candidates and off by turns in one step: the best static setting, the best constants of the paper's recipe
+    main-N        off, paper, barrier, ours, static by turns in one step, another seed each, until the intervals are narrow
+    law           a step under the policy as shipped: what the law tried and where it ended (other cells than the cliffs)
+    whole-N-ARM   cliff cells: whole runs without and with us, learning included, in random order
+    twin-N        cells in which an arm gains: as main, with nothing shaped: what of the gain is not the fabric's"""
+import dataclasses
+import itertools
+import json
+import math
+import random
+import statistics
+
+import policy
+import report
+from cells import BARRIER, PAPER
+from change import change_percent
+from cluster import REPOSITORY, Failed
+
+SWEEP_ROUNDS = 8
+PART_SECONDS = 100
+LAW_SECONDS = 90
+TWIN_PAIRS = 60
+WHOLE_PAIRS = 4
+WHOLE_ITERATIONS = 2000
+HALF_WIDTH = 2.0  # per cent of throughput
+START_SECONDS = 4  # of a step, and its end
+BLOCK_ITERATIONS, BLOCK_SECONDS = 9, 0.25  # with washout; a decision takes two beats of the exchange to get there
+
+
+def block_seconds(iteration_ms):
+    return max(BLOCK_SECONDS, BLOCK_ITERATIONS * iteration_ms / 1000)
+
+
+def arms_of(settings):
+    """Setting by name of the arm, in the order of tables. One setting may stand for two arms; it is then measured once."""
+    return {"off": "off", "paper": settings["paper"], "barrier": BARRIER, "ours": "ours", "static": settings["static"]}
+
+
+def best(rounds, candidates):
+    """The setting with the shortest mean block."""
+    return min(candidates, key=lambda arm: statistics.fmean(r[arm][1] for r in rounds))
+
+
+def narrow(rounds, arms):
+    for arm in arms:
+        if arm != "off":
+            _, low, high = change_percent([r["off"][1] for r in rounds], [r[arm][1] for r in rounds])
+            if high - low > 2 * HALF_WIDTH:
+                return False
+    return True
+
+
+class Cell:
+    def __init__(self, cell, cluster, parts, pairs, seeds, say):
+        self.cell, self.cluster, self.parts, self.pairs, self.seeds, self.say = cell, cluster, parts, pairs, seeds, say
+
+    def run(self):
+        settings = self.sweep()
+        rounds = self.compare("main", self.cell, settings, self.pairs)
+        if self.cell.cliff:
+            self.whole()
+        else:
+            self.law()
+        if self.cell.fabric and self.gains(rounds, settings):
+            self.compare("twin", dataclasses.replace(self.cell, host_rate="", uplink=""), settings, min(self.pairs, TWIN_PAIRS))
+
+    # At most, in seconds; what is done already counts nothing.
+    def seconds_left(self):
+        length, block = self.cell.iteration_ms / 1000, block_seconds(self.cell.iteration_ms)
+        left = 0 if self.parts.load("sweep") else SWEEP_ROUNDS * (1 + len(self.cell.candidates) + len(PAPER)) * block
+        done = sum(len(part["rounds"]) for part in self.stored("main"))
+        left += 0 if self.parts.load("main-done") else max(0, self.pairs - done) * 5 * block
+        if self.cell.cliff:
+            left += sum(WHOLE_ITERATIONS * length for i in range(WHOLE_PAIRS) for arm in ("off", "ours") if not self.parts.load(f"whole-{i}-{arm}"))
+        elif not self.parts.load("law"):
+            left += LAW_SECONDS
+        return left
+
+    def stored(self, kind):
+        return list(itertools.takewhile(lambda part: part is not None, (self.parts.load(f"{kind}-{i}") for i in itertools.count())))
+
+    def sweep(self):
+        def measure():
+            arms = ("off", *self.cell.candidates, *PAPER)
+            rounds = self.comparison("sweep", self.cell, arms, SWEEP_ROUNDS, 101)
+            return rounds | {"static": best(rounds["rounds"], self.cell.candidates), "paper": best(rounds["rounds"], PAPER)}
+        return self.part("sweep", measure)
+
+    def compare(self, kind, cell, settings, pairs):
+        arms = tuple(dict.fromkeys(arms_of(settings).values()))
+        rounds = []
+        for index in itertools.count():
+            stored = self.parts.load(f"{kind}-{index}")
+            if not stored and index >= self.seeds and (len(rounds) >= pairs or narrow(rounds, arms)):
+                break
+            # the first ones share the pairs, so that there are seeds enough; none is so long that little is left after an interruption
+            length = statistics.fmean(r["off"][1] for r in rounds) if rounds else cell.iteration_ms
+            wanted = min(math.ceil(pairs / self.seeds), max(4, round(PART_SECONDS / len(arms) / block_seconds(length))))
+            part = self.part(f"{kind}-{index}", lambda: self.comparison(f"{kind}-{index}", cell, arms, wanted, index + 1))
+            rounds += part["rounds"]
+        self.parts.make(f"{kind}-done", lambda: {"pairs": len(rounds), "narrow": narrow(rounds, arms)})
+        return rounds
+
+    def law(self):
+        def measure():
+            iterations = math.ceil(LAW_SECONDS * 1000 / self.cell.iteration_ms)
+            return self.step("law", self.cell, policy.ours(), ("--paced-fabric=pace",), iterations, 1)
+        self.part("law", measure)
+
+    def whole(self):
+        for index in range(WHOLE_PAIRS):
+            order = ["off", "ours"]
+            random.Random(index).shuffle(order)
+            for arm in order:
+                name = f"whole-{index}-{arm}"
+                mode = "--paced-fabric=off" if arm == "off" else "--paced-fabric=pace"
+                self.part(name, lambda: self.step(name, self.cell, policy.ours(), (mode,), WHOLE_ITERATIONS, index + 1))
+
+    def gains(self, rounds, settings):
+        off = [r["off"][1] for r in rounds]
+        return any(change_percent(off, [r[arm][1] for r in rounds])[1] > 0 for arm in arms_of(settings).values() if arm != "off")
+
+    def part(self, name, measure):
+        if self.parts.load(name) is None:
+            self.say(f"{self.cell.name}: {name}")
+        return self.parts.make(name, measure)
+
+    # A step under the method `comparison`, long enough for so many rounds.
+    def comparison(self, name, cell, arms, wanted, seed):
+        stored = self.stored("main")
+        known = statistics.fmean(p["mean_ms"] for p in stored) if stored else cell.iteration_ms
+        iterations = math.ceil(wanted * len(arms) * block_seconds(known) * 1000 / known) + 20
+        measured = self.step(name, cell, policy.comparison(arms), ("--paced-fabric=pace",), iterations, seed)
+        rounds = report.rounds(measured.pop("report"), arms)
+        if not rounds:
+            raise Failed(f"{cell.name}, {name}: not one whole round of {len(arms)} settings in {iterations} iterations")
+        return measured | {"arms": arms, "rounds": rounds}
+
+    def step(self, name, cell, site, flags, iterations, seed):
+        file = REPOSITORY / f"build/bench/pacing/.{cell.name}.report.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        command = (*cell.command, "--iterations", str(iterations), "--warmup", "2", *(("--seed", str(seed)) if cell.seeded else ()))
+        arguments = (*cell.step, *flags, f"--paced-fabric-report=summary,{file}", *command)
+        self.cluster.up(cell.fabric_arguments())
+        self.cluster.policy(site)
+        # five times as long as it should take: a busy machine is slow, a hanging step is for ever
+        output, log = self.cluster.step(arguments, cell.environment, 60 + 5 * iterations * cell.iteration_ms / 1000)
+        self.parts.log(name, log)
+        mean, cv, p50, longest, checksum = report.workload(output)
+        variables = "".join(f"{key}={value} " for key, value in cell.environment.items())
+        measured = {"command": f"{variables}srun --mpi=pmix {' '.join(map(str, arguments))}".replace(f"{REPOSITORY}/", ""), "policy": site, "fabric": cell.fabric_arguments(),
+                    "iterations": iterations, "mean_ms": mean, "cv": cv, "p50_ms": p50, "longest_ms": longest, "checksum": checksum}
+        if "--paced-fabric=off" not in flags:
+            if not file.exists():
+                raise Failed(f"{cell.name}, {name}: no report was written\n{log[-2000:]}")
+            content = json.loads(file.read_text())
+            measured |= {"report": content} if site != policy.ours() else {"tried": content.get("arms", []), "warnings": content.get("warnings", [])}
+        return measured
