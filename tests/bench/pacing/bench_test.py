@@ -11,7 +11,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import cells
-import chart
+import measure
 import page
 import policy
 import report
@@ -187,10 +187,22 @@ class PartsAndPlans(unittest.TestCase):
         self.assertTrue(narrow(rounds, ARMS))
         self.assertFalse(narrow(report.rounds(made_up({}, .3, 10), ARMS), ARMS))
 
+    def test_more_rounds_as_the_interval_asks(self):
+        wide, close = (report.rounds(made_up({}, noise, 48), ARMS) for noise in (.2, .05))
+        # no longer than a step should be: 300 s of rounds of five blocks of nine iterations of about 100 ms
+        self.assertTrue(55 <= measure.Cell.more(wide, ARMS, 200) <= 75)
+        self.assertLess(4, measure.Cell.more(close, ARMS, 200))
+        self.assertLess(measure.Cell.more(close, ARMS, 200), 40)
+        self.assertEqual(measure.Cell.more(wide, ARMS, 50), 4)
+
     def test_cells_are_well_formed(self):
         names = [cell.name for cell in cells.CELLS]
         self.assertEqual(len(names), len(set(names)))
         self.assertEqual([cell.name for cell in cells.CELLS if cell.cliff], ["groups-128k-bbr-60k", "groups-128k-reno-16k"])
+        for cell in cells.CELLS:
+            arms = ("off", *cell.candidates, *cells.PAPER)
+            self.assertEqual(len(arms), len(set(arms)))
+            self.assertLessEqual(len(arms), cells.COMPARED_LIMIT, cell.name)
         self.assertIn("--uplink", cells.CELLS[0].fabric_arguments())
         self.assertEqual(policy.comparison(("off", "admit:1")), 'schema = 1\n\n[pacing]\nmethod = "comparison"\narms = "off,admit:1"\n')
         self.assertRaises(SystemExit, cells.find, "nothing")

@@ -2,7 +2,8 @@
 """One cell's measurement, part by part:
 
     sweep         all candidates and off by turns in one step: the best static setting, the best constants of the paper's recipe
-    main-N        off, paper, barrier, ours, static by turns in one step, another seed each, until the intervals are narrow
+    main-N        off, paper, barrier, ours, static by turns in one step, another seed each, until the intervals are narrow; before
+                  the first round the law looks for the setting of `ours`, in at most 500 iterations
     law           a step under the policy as shipped: what the law tried and where it ended (other cells than the cliffs)
     whole-N-ARM   cliff cells: whole runs without and with us, learning included, in random order
     twin-N        cells in which an arm gains: as main, with nothing shaped: what of the gain is not the fabric's"""
@@ -20,7 +21,9 @@ from change import change_percent
 from cluster import REPOSITORY, Failed
 
 SWEEP_ROUNDS = 8
-PART_SECONDS = 100
+FIRST_ROUNDS = 16  # of each of the first steps, one a seed; how many more are needed follows from them
+PART_SECONDS = 300
+LEARN_ITERATIONS = 500  # what `ours` takes before the first round (learn_iterations of policy/pacing/tuning.h)
 LAW_SECONDS = 90
 TWIN_PAIRS = 60
 WHOLE_PAIRS = 4
@@ -44,13 +47,18 @@ def best(rounds, candidates):
     return min(candidates, key=lambda arm: statistics.fmean(r[arm][1] for r in rounds))
 
 
-def narrow(rounds, arms):
+def widest(rounds, arms):
+    """Half of the widest interval of any arm, in per cent of throughput."""
+    halves = [0.0]
     for arm in arms:
         if arm != "off":
             _, low, high = change_percent([r["off"][1] for r in rounds], [r[arm][1] for r in rounds])
-            if high - low > 2 * HALF_WIDTH:
-                return False
-    return True
+            halves.append((high - low) / 2)
+    return max(halves)
+
+
+def narrow(rounds, arms):
+    return widest(rounds, arms) <= HALF_WIDTH
 
 
 class Cell:
@@ -72,7 +80,7 @@ class Cell:
         length, block = self.cell.iteration_ms / 1000, block_seconds(self.cell.iteration_ms)
         left = 0 if self.parts.load("sweep") else SWEEP_ROUNDS * (1 + len(self.cell.candidates) + len(PAPER)) * block
         done = sum(len(part["rounds"]) for part in self.stored("main"))
-        left += 0 if self.parts.load("main-done") else max(0, self.pairs - done) * 5 * block
+        left += 0 if self.parts.load("main-done") else max(0, self.pairs - done) * 5 * block + self.seeds * LEARN_ITERATIONS * length
         if self.cell.cliff:
             left += sum(WHOLE_ITERATIONS * length for i in range(WHOLE_PAIRS) for arm in ("off", "ours") if not self.parts.load(f"whole-{i}-{arm}"))
         elif not self.parts.load("law"):
@@ -96,13 +104,20 @@ class Cell:
             stored = self.parts.load(f"{kind}-{index}")
             if not stored and index >= self.seeds and (len(rounds) >= pairs or narrow(rounds, arms)):
                 break
-            # the first ones share the pairs, so that there are seeds enough; none is so long that little is left after an interruption
-            length = statistics.fmean(r["off"][1] for r in rounds) if rounds else cell.iteration_ms
-            wanted = min(math.ceil(pairs / self.seeds), max(4, round(PART_SECONDS / len(arms) / block_seconds(length))))
+            wanted = min(math.ceil(pairs / self.seeds), FIRST_ROUNDS) if index < self.seeds else self.more(rounds, arms, pairs)
             part = self.part(f"{kind}-{index}", lambda: self.comparison(f"{kind}-{index}", cell, arms, wanted, index + 1))
             rounds += part["rounds"]
         self.parts.make(f"{kind}-done", lambda: {"pairs": len(rounds), "narrow": narrow(rounds, arms)})
         return rounds
+
+    # How many rounds the next step is to bring: an interval narrows with the root of their number. Not so many that much is lost by
+    # an interruption, and not so few that the step only learns.
+    @staticmethod
+    def more(rounds, arms, pairs):
+        needed = len(rounds) * (widest(rounds, arms) / HALF_WIDTH) ** 2 * 1.1
+        length = statistics.fmean(r["off"][1] for r in rounds)
+        most = max(FIRST_ROUNDS, round(PART_SECONDS / len(arms) / block_seconds(length)))
+        return max(4, min(math.ceil(min(needed, pairs)) - len(rounds), most))
 
     def law(self):
         def measure():
@@ -132,12 +147,13 @@ class Cell:
     def comparison(self, name, cell, arms, wanted, seed):
         stored = self.stored("main")
         known = statistics.fmean(p["mean_ms"] for p in stored) if stored else cell.iteration_ms
-        iterations = math.ceil(wanted * len(arms) * block_seconds(known) * 1000 / known) + 20
+        iterations = math.ceil(wanted * len(arms) * block_seconds(known) * 1000 / known) + 20 + LEARN_ITERATIONS * ("ours" in arms)
         measured = self.step(name, cell, policy.comparison(arms), ("--paced-fabric=pace",), iterations, seed)
-        rounds = report.rounds(measured.pop("report"), arms)
+        content = measured.pop("report")
+        rounds = report.rounds(content, arms)
         if not rounds:
             raise Failed(f"{cell.name}, {name}: not one whole round of {len(arms)} settings in {iterations} iterations")
-        return measured | {"arms": arms, "rounds": rounds}
+        return measured | {"arms": arms, "rounds": rounds, "tried": content.get("arms", []), "warnings": content.get("warnings", [])}
 
     def step(self, name, cell, site, flags, iterations, seed):
         file = REPOSITORY / f"build/bench/pacing/.{cell.name}.report.json"
