@@ -95,7 +95,7 @@ TEST_F(Bsp, IndependentGroupsMeetNoWhere) {
 // A straggler's group is slow and the other is not; both count alike.
 TEST_F(Bsp, FiguresAreMeansOverGroups) {
     Job job(Mpi::open_mpi, 4);
-    const Outcome outcome = job.run_without(program, {"--mode", "groups", "--groups", "2", "--iterations", "10", "--compute", "0", "--bytes", "4", "--straggler", "rank=3,ms=200"});
+    const Outcome outcome = job.run_without(program, {"--mode", "groups", "--groups", "2", "--iterations", "5", "--warmup", "1", "--compute", "0", "--bytes", "4", "--straggler", "rank=3,ms=200"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     double mean = 0;
     ASSERT_EQ(std::sscanf(outcome.out.c_str(), "mean=%lf", &mean), 1) << outcome.out;
@@ -111,11 +111,16 @@ TEST_F(Bsp, WorkIsCpuTime) {
     int core = 0;
     while (!CPU_ISSET(core, &allowed)) ++core;
     Job job(Mpi::open_mpi, 2);
-    const Outcome outcome = job.run_without("/usr/bin/taskset", {"-c", std::to_string(core), program, "--work", "--iterations", "5", "--warmup", "0", "--compute", "20", "--buckets", "1", "--bytes", "4"});
+    const Outcome outcome = job.run_without("/usr/bin/taskset", {"-c", std::to_string(core), program, "--work", "--cpu-time", "--iterations", "5", "--warmup", "0", "--compute", "20", "--buckets", "1", "--bytes", "4"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    double mean = 0;
+    double mean = 0, cpu = 0;
     ASSERT_EQ(std::sscanf(outcome.out.c_str(), "mean=%lf", &mean), 1) << outcome.out;
     EXPECT_GE(mean, 36);
+    const auto said = outcome.out.find("\ncpu=");
+    ASSERT_NE(said, std::string::npos) << outcome.out;
+    ASSERT_EQ(std::sscanf(outcome.out.c_str() + said, "\ncpu=%lf s", &cpu), 1) << outcome.out;
+    EXPECT_GE(cpu, 2 * 5 * .0199);
+    EXPECT_LT(cpu, 2 * 5 * mean / 1000 + .1);
 }
 
 TEST_F(Bsp, WrongOptionsEndWithTwo) {

@@ -85,6 +85,7 @@ Parsed parse(int argc, char** argv, int world_size) {
     app.add_option("--seed", options.seed, "of the jitter");
     app.add_flag("--spin", options.spin, "compute keeps its core busy; by default it sleeps, so that many ranks fit on few cores");
     app.add_flag("--work", options.work, "compute is milliseconds of CPU time: what others take from the core makes it longer, as it does real work");
+    app.add_flag("--cpu-time", options.cpu_time, "print the CPU time that all ranks together took in the timed iterations");
     app.add_flag("--quiet-times", options.quiet_times, "print only what is the same in every run");
     try {
         app.parse(argc, argv);

@@ -34,6 +34,7 @@ struct Options {
     Mode mode = Mode::allreduce;
     bool spin = false;
     bool work = false;
+    bool cpu_time = false;
     bool quiet_times = false;
     std::uint64_t seed = 1;
 };

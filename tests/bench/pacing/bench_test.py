@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import sys
 import tempfile
 import unittest
@@ -109,8 +110,8 @@ class Report(unittest.TestCase):
         self.assertRaisesRegex(report.Unusable, "admit:7", report.rounds, content, ARMS)
 
     def test_what_the_workload_prints(self):
-        self.assertEqual(report.workload("srun: queued\nmean=60.583 ms cv=0.7279 p50=50.825 p95=115.002 max=510.593\nthroughput=1 iterations/s\nranks=8 iterations=1 checksum=0a\n"),
-                         (60.583, .7279, 50.825, 510.593, "0a"))
+        said = report.workload("srun: queued\nmean=60.583 ms cv=0.7279 p50=50.825 p95=115.002 max=510.593\nthroughput=1 iterations/s\ncpu=3.250 s\nranks=8 iterations=1 checksum=0a\n")
+        self.assertEqual(said, {"mean_ms": 60.583, "cv": .7279, "p50_ms": 50.825, "longest_ms": 510.593, "checksum": "0a", "cpu_s": 3.25})
         self.assertRaisesRegex(report.Unusable, "no times", report.workload, "Segmentation fault")
 
 
@@ -161,6 +162,17 @@ class Summary(unittest.TestCase):
             self.assertIn(key, rows[0])
         self.assertIn("groups-128k-bbr-60k", summary.table(results))
 
+    def test_where_the_law_ended(self):
+        engaged = [{"setting": "admit:2", "ended": "no gain"}, {"setting": "admit:1", "ended": "engaged", "decided_iteration": 320, "gain_percent": 31.04}]
+        self.assertEqual(summary.engaged_at(engaged), 320)
+        self.assertIsNone(summary.engaged_at(engaged[:1]))
+        self.assertEqual(summary.tried(engaged), "admit:2: no gain; admit:1: engaged +31.0 %")
+        with tempfile.TemporaryDirectory() as folder:
+            result = self.measured(folder, {}, .02) | {"law": [engaged]}
+        met = {what: good for _, what, _, good in summary.targets([result])}
+        self.assertTrue(met["engages within 500 iterations"])
+        self.assertFalse(met["nothing to gain: the law has stepped aside"])
+
     def test_nothing_measured_is_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertIsNone(summary.of_cell(cells.CELLS[0], Parts(folder, "stamp")))
@@ -207,6 +219,96 @@ class PartsAndPlans(unittest.TestCase):
         self.assertIn("--uplink", cells.CELLS[0].fabric_arguments())
         self.assertEqual(policy.comparison(("off", "admit:1")), 'schema = 1\n\n[pacing]\nmethod = "comparison"\narms = "off,admit:1"\n')
         self.assertRaises(SystemExit, cells.find, "nothing")
+
+
+class FakeCluster:
+    """Steps that take no time: a report as the policy asks for, and the times of a workload. Under the method `comparison` every arm but
+    off and the barrier is 20 % faster on a shaped fabric."""
+
+    def __init__(self, blocks=True, right=True):
+        self.steps, self.fabric, self.site, self.blocks, self.right = [], None, None, blocks, right
+
+    def up(self, fabric):
+        self.fabric = fabric
+
+    def policy(self, text):
+        self.site = text
+
+    def step(self, arguments, environment, limit_s):
+        self.steps.append(arguments)
+        draw, shaped = random.Random(len(self.steps)), "--uplink" in self.fabric
+        arms = re.search(r'arms = "(.*)"', self.site)
+        content = {"arms": [], "warnings": []}
+        if arms and self.blocks:
+            count = int(arguments[arguments.index("--iterations") + 1]) // (9 * len(arms[1].split(",")))
+            content["blocks"] = [{"class": "c", "arm": arm, "round": number, "iterations": 8, "bytes": 1, "cv": .6, "valid": True,
+                                  "mean_ms": (100 if arm in ("off", "barrier") or not shaped else 100 / 1.2) * draw.gauss(1, .02)}
+                                 for number in range(count) for arm in arms[1].split(",")]
+        if "--paced-fabric=off" not in arguments:
+            file = next(a for a in arguments if a.startswith("--paced-fabric-report=")).partition(",")[2]
+            Path(file).write_text(json.dumps(content))
+        mean = 100 if "--paced-fabric=off" in arguments else 85
+        return f"mean={mean}.0 ms cv=0.5 p50=90.0 p95=200.0 max=300.0\ncpu={mean}.0 s\nranks=8 iterations=1 checksum={self.checksum(arguments)}\n", "a log"
+
+    def checksum(self, arguments):
+        return "0a" if self.right or "--paced-fabric=off" in arguments else "0b"
+
+
+class Flow(unittest.TestCase):
+    def measure(self, folder, cluster, cell, pairs=200):
+        one = measure.Cell(cell, cluster, Parts(Path(folder) / cell.name, "stamp"), pairs, 3, lambda text: None)
+        one.run()
+        return one
+
+    def test_a_cliff_cell_from_sweep_to_twin_and_nothing_twice(self):
+        cell, cluster = cells.CELLS[0], FakeCluster()
+        with tempfile.TemporaryDirectory() as folder:
+            one = self.measure(folder, cluster, cell)
+            self.assertEqual(one.seconds_left(), 0)
+            names = sorted(file.stem for file in (Path(folder) / cell.name).glob("*.json"))
+            self.assertEqual(names, sorted(["sweep", "main-0", "main-1", "main-2", "main-done", "twin-0", "twin-1", "twin-2", "twin-done",
+                                            *(f"whole-{i}-{arm}" for i in range(4) for arm in ("off", "ours"))]))
+            steps = len(cluster.steps)
+            self.measure(folder, cluster, cell)
+            self.assertEqual(len(cluster.steps), steps)
+            # what an interruption left out is made up for, and nothing else
+            (Path(folder) / cell.name / "main-1.json").unlink()
+            self.measure(folder, cluster, cell)
+            self.assertEqual(len(cluster.steps), steps + 1)
+            result = summary.of_cell(cell, Parts(Path(folder) / cell.name, "stamp"))
+        self.assertTrue(result["finished"])
+        self.assertLess(abs(summary.arm(result["rows"], "ours")["change_percent"] - 20), 2)
+        self.assertLess(abs(summary.arm(result["twin"], "ours")["change_percent"]), 2)
+        self.assertAlmostEqual(summary.arm(result["whole"], "ours")["change_percent"], 100 * (100 / 85 - 1))
+        seeds = [step[step.index("--seed") + 1] for step in cluster.steps[1:4]]
+        self.assertEqual(seeds, ["1", "2", "3"])
+
+    def test_without_a_fabric_there_is_no_twin(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.measure(folder, FakeCluster(), cells.find("polling"))
+            names = {file.stem for file in (Path(folder) / "polling").glob("*.json")}
+            result = summary.of_cell(cells.find("polling"), Parts(Path(folder) / "polling", "stamp"))
+        self.assertEqual({name for name in names if not name.startswith("whole")}, {"sweep", "main-0", "main-1", "main-2", "main-done"})
+        said = [figure for _, what, figure, _ in summary.targets([result]) if "CPU" in what]
+        self.assertEqual(len(said), 1)
+        self.assertIn("15 % less", said[0])
+
+    def test_without_whole_runs_the_law_is_watched(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.measure(folder, FakeCluster(), cells.find("ring-256k"))
+            self.assertTrue((Path(folder) / "ring-256k/law.json").exists())
+            self.assertEqual((Path(folder) / "ring-256k/law.log").read_text(), "a log")
+
+    def test_other_results_with_us_are_no_measurement(self):
+        cell = cells.CELLS[0]
+        with tempfile.TemporaryDirectory() as folder:
+            self.measure(folder, FakeCluster(right=False), cell)
+            self.assertRaisesRegex(report.Unusable, "results of pair 0 differ: 0a without us, 0b with us", summary.of_cell, cell, Parts(Path(folder) / cell.name, "stamp"))
+
+    def test_a_step_without_blocks_fails_and_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertRaises(report.Unusable, self.measure, folder, FakeCluster(blocks=False), cells.CELLS[0])
+            self.assertEqual(list((Path(folder) / cells.CELLS[0].name).glob("*.json")), [])
 
 
 if __name__ == "__main__":

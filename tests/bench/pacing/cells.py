@@ -24,7 +24,8 @@ class Cell:
     uplink: str = "100mbit"
     step: tuple = ("-N8",)  # of srun
     environment: dict = field(default_factory=dict)
-    cliff: bool = False  # whole runs too
+    cliff: bool = False
+    whole: int = 0  # iterations of whole runs; 0: none
     straggler: bool = False
     fabric: bool = True  # False: all ranks on one node, so that there is no unshaped twin
     seeded: bool = True  # takes --seed
@@ -49,8 +50,8 @@ RATES = ("rate:6mbit", "rate:12mbit", "rate:25mbit", "rate:50mbit")
 ALLTOALL = ("rate:3mbit", "rate:4mbit", "rate:6mbit", "rate:9mbit", "rate:15mbit", "rate:30mbit")
 
 CELLS = (
-    Cell("groups-128k-bbr-60k", "4 groups over the uplink, 128 KiB, bbr, 60 KB", groups(131072), ADMIT + RATES, 110, "bbr", cliff=True),
-    Cell("groups-128k-reno-16k", "4 groups over the uplink, 128 KiB, reno, 16 KB", groups(131072), ADMIT + RATES, 120, buffer=16000, cliff=True),
+    Cell("groups-128k-bbr-60k", "4 groups over the uplink, 128 KiB, bbr, 60 KB", groups(131072), ADMIT + RATES, 110, "bbr", cliff=True, whole=2000),
+    Cell("groups-128k-reno-16k", "4 groups over the uplink, 128 KiB, reno, 16 KB", groups(131072), ADMIT + RATES, 120, buffer=16000, cliff=True, whole=2000),
     Cell("groups-128k-reno-60k", "4 groups over the uplink, 128 KiB, reno, 60 KB", groups(131072), ADMIT + RATES, 75),
     Cell("groups-128k-reno-1m", "4 groups over the uplink, 128 KiB, reno, 1 MB", groups(131072), ADMIT + RATES, 75, buffer=1000000),
     Cell("groups-64k-bbr-60k", "4 groups over the uplink, 64 KiB, bbr, 60 KB", groups(65536), ADMIT + RATES, 60, "bbr"),
@@ -63,8 +64,8 @@ CELLS = (
          environment={"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allreduce_algorithm": "4"}),
     # what early ranks burn while they poll, late ones need for their work; shared memory, as on any node
     Cell("polling", "8 ranks that poll on one node's cores, no yield, random work, 8 bytes",
-         ("bsp", "--bytes", "8", "--buckets", "1", "--compute", "15", "--jitter", "0.5", "--work"), ("hold-local",), 110,
-         step=("-N1", "-n8"), environment={"OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_btl": "vader,self"}, fabric=False),
+         ("bsp", "--bytes", "8", "--buckets", "1", "--compute", "15", "--jitter", "0.5", "--work", "--cpu-time"), ("hold-local",), 110,
+         step=("-N1", "-n8"), environment={"OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_btl": "vader,self"}, fabric=False, whole=600),
     Cell("straggler", "rank 5 computes 20 ms longer, always",
          ("bsp", "--bytes", "65536", "--buckets", "1", "--compute", "20", "--jitter", "0.03", "--straggler", "rank=5,ms=20"), ("rate:25mbit",), 65, straggler=True),
     Cell("ddp", "PyTorch DDP over Gloo, two groups over the uplink", ("python3", "contrib/workloads/ddp.py"), ADMIT + RATES[1:], 100, "bbr", seeded=False),

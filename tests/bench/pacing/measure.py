@@ -4,8 +4,8 @@
     sweep         all candidates and off by turns in one step: the best static setting, the best constants of the paper's recipe
     main-N        off, paper, barrier, ours, static by turns in one step, another seed each, until the intervals are narrow; before
                   the first round the law looks for the setting of `ours`, in at most 500 iterations
-    law           a step under the policy as shipped: what the law tried and where it ended (other cells than the cliffs)
-    whole-N-ARM   cliff cells: whole runs without and with us, learning included, in random order
+    whole-N-ARM   cells for which that is asked: whole runs without and with us, learning included, in random order
+    law           the others: a step under the policy as shipped, for what the law tries and where it ends
     twin-N        cells in which an arm gains: as main, with nothing shaped: what of the gain is not the fabric's"""
 import dataclasses
 import itertools
@@ -27,7 +27,6 @@ LEARN_ITERATIONS = 500  # what `ours` takes before the first round (learn_iterat
 LAW_SECONDS = 90
 TWIN_PAIRS = 60
 WHOLE_PAIRS = 4
-WHOLE_ITERATIONS = 2000
 HALF_WIDTH = 2.0  # per cent of throughput
 START_SECONDS = 4  # of a step, and its end
 BLOCK_ITERATIONS, BLOCK_SECONDS = 9, 0.25  # with washout; a decision takes two beats of the exchange to get there
@@ -68,7 +67,7 @@ class Cell:
     def run(self):
         settings = self.sweep()
         rounds = self.compare("main", self.cell, settings, self.pairs)
-        if self.cell.cliff:
+        if self.cell.whole:
             self.whole()
         else:
             self.law()
@@ -81,8 +80,8 @@ class Cell:
         left = 0 if self.parts.load("sweep") else SWEEP_ROUNDS * (1 + len(self.cell.candidates) + len(PAPER)) * block
         done = sum(len(part["rounds"]) for part in self.stored("main"))
         left += 0 if self.parts.load("main-done") else max(0, self.pairs - done) * 5 * block + self.seeds * LEARN_ITERATIONS * length
-        if self.cell.cliff:
-            left += sum(WHOLE_ITERATIONS * length for i in range(WHOLE_PAIRS) for arm in ("off", "ours") if not self.parts.load(f"whole-{i}-{arm}"))
+        if self.cell.whole:
+            left += sum(self.cell.whole * length for i in range(WHOLE_PAIRS) for arm in ("off", "ours") if not self.parts.load(f"whole-{i}-{arm}"))
         elif not self.parts.load("law"):
             left += LAW_SECONDS
         return left
@@ -132,7 +131,7 @@ class Cell:
             for arm in order:
                 name = f"whole-{index}-{arm}"
                 mode = "--paced-fabric=off" if arm == "off" else "--paced-fabric=pace"
-                self.part(name, lambda: self.step(name, self.cell, policy.ours(), (mode,), WHOLE_ITERATIONS, index + 1))
+                self.part(name, lambda: self.step(name, self.cell, policy.ours(), (mode,), self.cell.whole, index + 1))
 
     def gains(self, rounds, settings):
         off = [r["off"][1] for r in rounds]
@@ -156,7 +155,7 @@ class Cell:
         return measured | {"arms": arms, "rounds": rounds, "tried": content.get("arms", []), "warnings": content.get("warnings", [])}
 
     def step(self, name, cell, site, flags, iterations, seed):
-        file = REPOSITORY / f"build/bench/pacing/.{cell.name}.report.json"
+        file = self.parts.folder / ".report"  # of the last step
         file.parent.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)
         command = (*cell.command, "--iterations", str(iterations), "--warmup", "2", *(("--seed", str(seed)) if cell.seeded else ()))
@@ -166,10 +165,10 @@ class Cell:
         # five times as long as it should take: a busy machine is slow, a hanging step is for ever
         output, log = self.cluster.step(arguments, cell.environment, 60 + 5 * iterations * cell.iteration_ms / 1000)
         self.parts.log(name, log)
-        mean, cv, p50, longest, checksum = report.workload(output)
+        said = report.workload(output)
         variables = "".join(f"{key}={value} " for key, value in cell.environment.items())
         measured = {"command": f"{variables}srun --mpi=pmix {' '.join(map(str, arguments))}".replace(f"{REPOSITORY}/", ""), "policy": site, "fabric": cell.fabric_arguments(),
-                    "iterations": iterations, "mean_ms": mean, "cv": cv, "p50_ms": p50, "longest_ms": longest, "checksum": checksum}
+                    "iterations": iterations} | said
         if "--paced-fabric=off" not in flags:
             if not file.exists():
                 raise Failed(f"{cell.name}, {name}: no report was written\n{log[-2000:]}")

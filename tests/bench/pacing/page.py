@@ -32,30 +32,23 @@ def cell_table(rows):
     return lines
 
 
-def tried(trials):
-    """What one step's law did, a few words for each arm that it tried."""
-    words = []
-    for trial in trials:
-        gain = "" if trial.get("gain_percent") is None else f" {trial['gain_percent']:+.1f} %"
-        words.append(f"{trial.get('arm')}: {trial.get('ended')}{gain}")
-    return "; ".join(words) or "nothing tried"
-
-
 def text(results, machine, figure):
     lines = ["# What pacing is worth", "", *wrapped(INTRODUCTION.format(block=measure.BLOCK_ITERATIONS, width=measure.HALF_WIDTH, machine=machine)), "",
              f"![Changes of throughput with their intervals]({figure})", ""]
     lines += cell_table([row for result in results for row in result["rows"]])
     whole = [row for result in results for row in result["whole"]]
     if whole:
-        lines += ["", "## Whole runs", "", *wrapped(f"{measure.WHOLE_ITERATIONS} iterations with `--paced-fabric=off` and with `pace`, learning included, in pairs "
-                                                    "in random order; the workload's own figures."), "", *cell_table(whole)]
+        lines += ["", "## Whole runs", "", *wrapped(f"With `--paced-fabric=off` and with `pace`, learning included, in pairs in random order; the workload's own figures. Iterations: "
+                                                    + ", ".join(f"{row['cell']} {row['iterations']}" for row in whole if row["arm"] == "off")
+                                                    + "".join(f". CPU time of {row['cell']}, {row['arm']}: {row['cpu_s']:.0f} s" for row in whole if row["cpu_s"]) + "."),
+                  "", *cell_table(whole)]
     twins = [row for result in results for row in result["twin"]]
     if twins:
         lines += ["", "## The same with nothing shaped", "", *wrapped("Cells in which an arm gains, on links without a rate. What is won here is not the fabric's: two "
                                                                       "cores stand in for eight nodes, and a rank that waits frees one."), "", *cell_table(twins)]
     lines += ["", "## What the law did", "", "| cell | step | tried, and where it ended |", "|---|---|---|"]
     for result in results:
-        lines += [f"| {result['cell'].name} | {index + 1} | {tried(trials)} |" for index, trials in enumerate(result["law"])]
+        lines += [f"| {result['cell'].name} | {index + 1} | {summary.tried(trials)} |" for index, trials in enumerate(result["law"])]
     lines += ["", "## Targets", "", "| cell | target | figure | |", "|---|---|---|---|"]
     lines += [f"| {cell} | {what} | {said} | {'met' if met else '**not met**'} |" for cell, what, said, met in summary.targets(results)]
     lines += ["", "## Commands", "", *wrapped("Each cell by itself: `tests/bench/pacing/run --cell NAME`. Its fabric, its step, and the highest load of the machine "

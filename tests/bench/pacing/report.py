@@ -26,9 +26,10 @@ def rounds(report, arms):
 
 
 def workload(output):
-    """(mean ms, CV, p50 ms, longest ms, checksum) as bsp and ddp.py print them."""
+    """{mean_ms, cv, p50_ms, longest_ms, checksum, cpu_s} as bsp and ddp.py print them; the last two where they do."""
     times = re.search(r"^mean=([\d.]+) ms cv=([\d.]+) p50=([\d.]+) p95=[\d.]+ max=([\d.]+)", output, re.MULTILINE)
     if not times:
         raise Unusable(f"the workload has printed no times: '{output.strip()[-300:]}'")
-    checksum = re.search(r"\bchecksum=(\w+)", output)
-    return *map(float, times.groups()), checksum[1] if checksum else ""
+    said = dict(zip(("mean_ms", "cv", "p50_ms", "longest_ms"), map(float, times.groups())))
+    checksum, cpu = re.search(r"\bchecksum=(\w+)", output), re.search(r"^cpu=([\d.]+) s", output, re.MULTILINE)
+    return said | {"checksum": checksum[1] if checksum else None, "cpu_s": float(cpu[1]) if cpu else None}

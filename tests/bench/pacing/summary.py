@@ -6,7 +6,8 @@ import math
 import statistics
 
 from change import change_percent, pooled, quantile
-from measure import WHOLE_PAIRS, arms_of
+from measure import LEARN_ITERATIONS, WHOLE_PAIRS, arms_of
+from report import Unusable
 
 ARMS = ("off", "paper", "barrier", "ours", "static")
 CLIFF_CV = 0.5  # of off: from here on there must be something to gain
@@ -30,12 +31,16 @@ def rows_of(cell, parts, settings):
 
 def whole_rows(cell, pairs):
     """From whole runs: what the workload says of itself."""
+    for index, pair in enumerate(pairs):
+        if pair["off"]["checksum"] != pair["ours"]["checksum"]:
+            raise Unusable(f"{cell}: the results of pair {index} differ: {pair['off']['checksum']} without us, {pair['ours']['checksum']} with us")
     rows = []
     off = [pair["off"]["mean_ms"] for pair in pairs]
     for arm in ("off", "ours"):
         runs = [pair[arm] for pair in pairs]
         change, low, high = (0.0, 0.0, 0.0) if arm == "off" else change_percent(off, [run["mean_ms"] for run in runs])
-        rows.append({"cell": f"{cell}-whole", "arm": arm, "setting": arm, "pairs": len(pairs), "mean_ms": statistics.fmean(run["mean_ms"] for run in runs),
+        cpu = [run["cpu_s"] for run in runs if run["cpu_s"] is not None]
+        rows.append({"cell": f"{cell}-whole", "cpu_s": statistics.fmean(cpu) if cpu else None, "iterations": runs[0]["iterations"], "arm": arm, "setting": arm, "pairs": len(pairs), "mean_ms": statistics.fmean(run["mean_ms"] for run in runs),
                      "cv": statistics.fmean(run["cv"] for run in runs), "p50_ms": statistics.median(run["p50_ms"] for run in runs),
                      "p99_ms": statistics.median(run["longest_ms"] for run in runs), "change_percent": change, "change_ci95": [low, high]})
     return rows
@@ -62,6 +67,20 @@ def arm(rows, name):
     return next((row for row in rows if row["arm"] == name), None)
 
 
+def engaged_at(trials):
+    """The iteration at which the law has engaged an arm; None where none is engaged at the end. Reports that do not say when: 0."""
+    return next((trial.get("decided_iteration") or 0 for trial in trials if trial.get("ended") == "engaged"), None)
+
+
+def tried(trials):
+    """What one step's law did, a few words for each arm that it tried."""
+    words = []
+    for trial in trials:
+        gain = "" if trial.get("gain_percent") is None else f" {trial['gain_percent']:+.1f} %"
+        words.append(f"{trial.get('setting', trial.get('arm'))}: {trial.get('ended')}{gain}")
+    return "; ".join(words) or "nothing tried"
+
+
 def targets(results):
     """[(cell, what, the figure, whether it is met)]: those that the measured cells decide."""
     decided = []
@@ -81,12 +100,21 @@ def targets(results):
             if result["whole"]:
                 whole = arm(result["whole"], "ours")["change_percent"]
                 say("whole runs, learning included: +10 % or more", f"{whole:+.1f} %", whole >= 10)
+            when = [engaged_at(trials) for trials in result["law"]]
+            if when:
+                said = ", ".join("not" if at is None else f"{at}" for at in when)
+                say(f"engages within {LEARN_ITERATIONS} iterations", said, all(at is not None and at <= LEARN_ITERATIONS for at in when))
         elif off["cv"] >= CLIFF_CV and static["change_ci95"][0] > 0:
             share = gain / static["change_percent"]
             say("60 % or more of the best static setting's gain", f"{100 * share:.0f} %", share >= .6)
         if cell.name == "polling":
-            say("+15 % or more", f"{gain:+.1f} %", gain >= 15)
+            less = [100 * (1 - arm(result["whole"], "ours")["cpu_s"] / arm(result["whole"], "off")["cpu_s"])] if result["whole"] else []
+            say("+15 % or more, or 20 % less CPU time at the same throughput", f"{gain:+.1f} %" + "".join(f", {value:.0f} % less" for value in less),
+                gain >= 15 or (gain >= -1 and any(value >= 20 for value in less)))
         say("no harm: -1 % or more, and the interval not wholly under -.5 %", f"{gain:+.1f} % [{low:.1f}, {high:.1f}]", gain >= -1 and high >= -.5)
+        if not any(row["change_ci95"][0] > 0 for row in rows) and result["law"]:
+            held = [engaged_at(trials) for trials in result["law"]]
+            say("nothing to gain: the law has stepped aside", tried(result["law"][0]), all(at is None for at in held))
         if any(row["change_ci95"][0] > 0 for row in rows):
             for rival in ("paper", "barrier"):
                 # within the interval: the rival is not surely better
