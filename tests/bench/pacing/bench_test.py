@@ -35,8 +35,8 @@ def made_up(effects, noise=0.0, rounds=60, seed=1, off_ms=100.0):
         draw.shuffle(order)
         for arm in order:
             mean = off_ms / (1 + effects.get(arm, 0)) * math.exp(common + draw.gauss(0, noise))
-            blocks.append({"class": "c", "arm": arm, "round": number, "iterations": 8, "bytes": 131072, "mean_ms": mean, "cv": .1, "valid": True})
-    return {"blocks": blocks}
+            blocks.append({"class": "c", "arm": arm, "round": number, "iterations": 8, "mean_ms": mean, "cv": .1, "valid": True})
+    return {"blocks": blocks, "pacing": {"classes": [{"class": "c", "bytes": 131072}]}}
 
 
 def change(content, arm):
@@ -99,7 +99,10 @@ class Report(unittest.TestCase):
 
     def test_of_several_classes_the_one_with_most_bytes(self):
         content = made_up({}, rounds=2)
-        content["blocks"] += [dict(block, **{"class": "loss", "bytes": 8, "mean_ms": 1.0}) for block in content["blocks"]]
+        content["blocks"] += [dict(block, **{"class": "loss", "mean_ms": 1.0}) for block in content["blocks"]]
+        content["pacing"]["classes"].insert(0, {"class": "loss", "bytes": 8})
+        content["arms"] = [{"class": "loss"}, {"class": "c"}]
+        self.assertEqual(report.tried(content), [{"class": "c"}])
         self.assertTrue(all(block[1] > 50 for r in report.rounds(content, ARMS) for block in r.values()))
 
     def test_a_report_without_blocks_or_with_others_fails(self):
@@ -163,7 +166,7 @@ class Summary(unittest.TestCase):
         self.assertIn("groups-128k-bbr-60k", summary.table(results))
 
     def test_where_the_law_ended(self):
-        engaged = [{"setting": "admit:2", "ended": "no gain"}, {"setting": "admit:1", "ended": "engaged", "decided_iteration": 320, "gain_percent": 31.04}]
+        engaged = [{"setting": "admit:2", "ended": "no gain", "gain_percent": None}, {"setting": "admit:1", "ended": "engaged", "engaged_at_iteration": 320, "gain_percent": 31.04}]
         self.assertEqual(summary.engaged_at(engaged), 320)
         self.assertIsNone(summary.engaged_at(engaged[:1]))
         self.assertEqual(summary.tried(engaged), "admit:2: no gain; admit:1: engaged +31.0 %")
@@ -238,10 +241,10 @@ class FakeCluster:
         self.steps.append(arguments)
         draw, shaped = random.Random(len(self.steps)), "--uplink" in self.fabric
         arms = re.search(r'arms = "(.*)"', self.site)
-        content = {"arms": [], "warnings": []}
+        content = {"arms": [], "warnings": [], "pacing": {"classes": [{"class": "c", "bytes": 1}]}}
         if arms and self.blocks:
             count = int(arguments[arguments.index("--iterations") + 1]) // (9 * len(arms[1].split(",")))
-            content["blocks"] = [{"class": "c", "arm": arm, "round": number, "iterations": 8, "bytes": 1, "cv": .6, "valid": True,
+            content["blocks"] = [{"class": "c", "arm": arm, "round": number, "iterations": 8, "cv": .6, "valid": True,
                                   "mean_ms": (100 if arm in ("off", "barrier") or not shaped else 100 / 1.2) * draw.gauss(1, .02)}
                                  for number in range(count) for arm in arms[1].split(",")]
         if "--paced-fabric=off" not in arguments:

@@ -152,7 +152,7 @@ class Cell:
         rounds = report.rounds(content, arms)
         if not rounds:
             raise Failed(f"{cell.name}, {name}: not one whole round of {len(arms)} settings in {iterations} iterations")
-        return measured | {"arms": arms, "rounds": rounds, "tried": content.get("arms", []), "warnings": content.get("warnings", [])}
+        return measured | {"arms": arms, "rounds": rounds, "tried": report.tried(content), "warnings": content.get("warnings", [])}
 
     def step(self, name, cell, site, flags, iterations, seed):
         file = self.parts.folder / ".report"  # of the last step
@@ -173,5 +173,5 @@ class Cell:
             if not file.exists():
                 raise Failed(f"{cell.name}, {name}: no report was written\n{log[-2000:]}")
             content = json.loads(file.read_text())
-            measured |= {"report": content} if site != policy.ours() else {"tried": content.get("arms", []), "warnings": content.get("warnings", [])}
+            measured |= {"report": content} if site != policy.ours() else {"tried": report.tried(content), "warnings": content.get("warnings", [])}
         return measured

@@ -7,17 +7,26 @@ class Unusable(ValueError):
     """A report or an output that does not hold what a measurement needs."""
 
 
+def main_class(report):
+    """The label of the class that moves most bytes a call: the other is the loss at the end of an iteration. None: there is no class."""
+    classes = (report.get("pacing") or {}).get("classes") or []
+    return max(classes, key=lambda one: one["bytes"])["class"] if classes else None
+
+
+def tried(report):
+    """What the law did with that class: its entries of `arms`."""
+    return [trial for trial in report.get("arms", []) if trial["class"] == main_class(report)]
+
+
 def rounds(report, arms):
-    """[{arm: (iterations, mean ms, CV)}] of the class with most bytes: one entry for each round in which every arm had a
-    block that all ranks took part in from its first iteration on."""
+    """[{arm: (iterations, mean ms, CV)}] of that class: one entry for each round in which every arm had a block that all ranks took
+    part in from its first iteration on."""
     blocks = report.get("blocks")
     if not blocks:
         raise Unusable("the report has no blocks: the step was not under the method 'comparison', or was over before the first had ended")
-    largest = max(block.get("bytes", 0) for block in blocks)
-    of_class = next(block["class"] for block in blocks if block.get("bytes", 0) == largest)
-    found = {}
+    found, label = {}, main_class(report)
     for block in blocks:
-        if block["class"] != of_class or not block["valid"]:
+        if block["class"] != label or not block["valid"]:
             continue
         if block["arm"] not in arms:
             raise Unusable(f"a block of '{block['arm']}', which is none of {', '.join(arms)}")

@@ -68,16 +68,16 @@ def arm(rows, name):
 
 
 def engaged_at(trials):
-    """The iteration at which the law has engaged an arm; None where none is engaged at the end. Reports that do not say when: 0."""
-    return next((trial.get("decided_iteration") or 0 for trial in trials if trial.get("ended") == "engaged"), None)
+    """The iteration at which the law has engaged the arm that is engaged at the end; None: there is none."""
+    return next((trial["engaged_at_iteration"] for trial in trials if trial["ended"] == "engaged"), None)
 
 
 def tried(trials):
     """What one step's law did, a few words for each arm that it tried."""
     words = []
     for trial in trials:
-        gain = "" if trial.get("gain_percent") is None else f" {trial['gain_percent']:+.1f} %"
-        words.append(f"{trial.get('setting', trial.get('arm'))}: {trial.get('ended')}{gain}")
+        gain = "" if trial["gain_percent"] is None else f" {trial['gain_percent']:+.1f} %"
+        words.append(f"{trial['setting']}: {trial['ended']}{gain}")
     return "; ".join(words) or "nothing tried"
 
 
