@@ -68,7 +68,9 @@ CELLS = (
          step=("-N1", "-n8"), environment={"OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_btl": "vader,self"}, fabric=False, whole=600),
     Cell("straggler", "rank 5 computes 20 ms longer, always",
          ("bsp", "--bytes", "65536", "--buckets", "1", "--compute", "20", "--jitter", "0.03", "--straggler", "rank=5,ms=20"), ("rate:25mbit",), 65, straggler=True),
-    Cell("ddp", "PyTorch DDP over Gloo, two groups over the uplink", ("python3", "contrib/workloads/ddp.py"), ADMIT + RATES[1:], 100, "bbr", seeded=False),
+    Cell("ddp", "PyTorch DDP over Gloo, 2 groups of 4 over the uplink, 129 KiB of gradients, bbr, 60 KB",
+         ("/usr/bin/python3", "contrib/workloads/ddp.py", "--groups", "2", "--hidden", "128", "--layers", "2", "--compute-ms", "20", "--jitter", "0.03"),
+         ADMIT[:1] + ADMIT[2:] + RATES, 60, "bbr"),
     # who aligns its ranks makes it slower
     Cell("triad", "memory-bound triad, neighbours, a rare all-reduce; 8 ranks on one node",
          ("bsp", "--mode", "triad", "--array-mib", "4", "--sweeps", "4", "--bytes", "4096", "--reduce-every", "20"), ("hold-local",), 20,
