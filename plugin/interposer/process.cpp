@@ -160,8 +160,7 @@ void rest_process(bool resting) {
 void exit_process() {
     Process* const process = engaged_process();
     if (process == nullptr || load(process->mpi) != nullptr) return;
-    if (load(process->slot->rank.state) != segment::State::finished) finish_process();
-    after_finalize();
+    if (load(process->slot->rank.state) == segment::State::finished) after_finalize();
 }
 
 void finish_process() {

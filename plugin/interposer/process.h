@@ -43,7 +43,8 @@ Place place_in_environment(Place instead);
 bool start_process_without_mpi(Place place, const char* library);
 // Its last communicator is gone, or there is one again. Only where there is no MPI.
 void rest_process(bool resting);
-// exit() was called: after finish_process() and after_finalize() nothing is left to do, where there is no MPI. Not in a child.
+// exit() was called. Where there is no MPI and the process rests, the node's agent collects, as after_finalize. A process
+// that ends amid its communicators ends at once, as one that does not reach MPI_Finalize. Not in a child.
 void exit_process();
 
 // MPI_Finalize was called; no collective of the host follows.

@@ -89,6 +89,11 @@ void Call::meet(word key, word handle) {
     }
 }
 
+void Call::count_only(segment::Counter kind) {
+    const bool no_room = tracked_ != nullptr && tracked_->kind == Tracked::Kind::no_room;
+    fetch_add(no_room ? rank().dropped : rank().not_recorded[static_cast<std::uint32_t>(kind)], std::uint64_t{1});
+}
+
 void Call::finish(std::uint64_t bytes) {
     segment::Communicator& shared = *tracked_->shared;
     if (tracked_->threads) {

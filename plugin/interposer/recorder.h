@@ -44,6 +44,8 @@ public:
     // No other thread was inside a collective of this communicator when this call began. Only then may it be delayed.
     bool is_alone() const { return alone_; }
     const Tracked& communicator() const { return *tracked_; }
+    // Not recorded: one of too many communicators, or else of a kind that has a counter of its own.
+    void count_only(segment::Counter kind);
     void finish(std::uint64_t bytes);
 
 private:

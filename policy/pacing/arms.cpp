@@ -3,6 +3,7 @@
 #include "policy/pacing/arms.h"
 
 #include <cmath>
+#include <initializer_list>
 
 namespace paced::pacing {
 namespace {
@@ -42,7 +43,8 @@ bool can_act(Arm arm, const Facts& facts) {
     switch (arm) {
         case Arm::hold_local: return facts.most_local >= 2;
         case Arm::hold_remote: return facts.size >= 2;
-        case Arm::admit: return facts.communicators >= 2 && facts.size >= 2 && facts.crosses;
+        case Arm::admit:
+        case Arm::slots: return facts.communicators >= 2 && facts.size >= 2 && facts.crosses;
         case Arm::rate: return facts.tcp && facts.bytes > 0 && facts.size >= 2;
         case Arm::phase: return facts.size >= 2 && facts.crosses;
         default: return false;
@@ -54,7 +56,9 @@ std::uint32_t arms_to_try(const Facts& facts, const Signature& seen, bool anyway
     const auto add = [&](Arm arm, bool wanted) {
         if (wanted && can_act(arm, facts)) to[count++] = arm;
     };
-    add(Arm::admit, seen.congested || anyway);
+    // Where TCP's own counters would show an overload and show none, there is none to look for.
+    add(Arm::admit, seen.congested || (anyway && !facts.tcp));
+    add(Arm::slots, seen.congested);
     add(Arm::rate, seen.retransmits);
     add(Arm::hold_local, seen.waits || anyway);
     add(Arm::hold_remote, seen.waits);
@@ -76,6 +80,15 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
             }
             if (setting.width > 1) {
                 setting.width = 1;
+                to[count++] = setting;
+            }
+            break;
+        case Arm::slots:
+            // What one takes alone: they share the link now, and the quickest mean seen is near the wire time of all. Then some air,
+            // for the slot of one that ran into the next is two that collide.
+            if (!(off.least_service_ns() > 0)) break;
+            for (const double air : {1.0, 1.25}) {
+                setting.delay_ns = whole_ns(air * off.least_service_ns() / facts.communicators);
                 to[count++] = setting;
             }
             break;
@@ -129,6 +142,9 @@ Setting with_cap(Setting setting, const Facts& facts, const OffWindow& off, cons
             if (setting.cap_ns > 0) cap = smaller(cap, setting.cap_ns);
             break;
         }
+        case Arm::slots:
+            cap = facts.communicators > 1 && setting.delay_ns < longest_auto_hold_ns ? setting.delay_ns * (facts.communicators - 1) : longest_auto_hold_ns;
+            break;
         case Arm::phase:
         case Arm::fixed_delay: cap = setting.delay_ns; break;
     }
@@ -148,6 +164,10 @@ bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Se
     if (setting.arm == Arm::rate) {
         to.rate_bytes_s = congested ? setting.rate_bytes_s * 7 / 10 : setting.rate_bytes_s + setting.rate_bytes_s / 10;
         return to.rate_bytes_s >= least_rate;
+    }
+    if (setting.arm == Arm::slots) {
+        to.delay_ns = congested ? setting.delay_ns + setting.delay_ns / 4 : setting.delay_ns - setting.delay_ns / 10;
+        return to.delay_ns > 0;
     }
     return false;
 }

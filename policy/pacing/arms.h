@@ -32,13 +32,15 @@ Setting control_of(const Setting& setting, const OffWindow& off);
 //     admit        (ceil(k/W) - 1) * p90 of the service of one that is alone; for the p90: the median over recent OFF blocks of their
 //                  longest call, which outlasts the p90 of 8 calls, but at most four times the mean, since that call may hold a
 //                  retransmission time-out, which nobody who is alone has
+//     slots        the last one's: (k-1) delays
 //     phase, fixed_delay  their delay
 //     barrier      as hold_local
 Setting with_cap(Setting setting, const Facts& facts, const OffWindow& off, const Tuning& tuning);
 
 inline constexpr std::uint64_t longest_auto_hold_ns = 100'000'000;  // the site's default window_max
 
-// What AIMD would do next: half the width (0.7 of the rate) after segments were sent again, else one more (a tenth more). False: there is no
+// What AIMD would do next: half the width (0.7 of the rate, 1.25 of the slot) after segments
+// were sent again, else one more (a tenth more, a tenth less). False: there is no
 // such setting.
 bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Setting& to);
 

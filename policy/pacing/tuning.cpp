@@ -89,7 +89,8 @@ bool is_whole(const Setting& setting) {
     switch (setting.arm) {
         case Arm::admit: return setting.width > 0;
         case Arm::rate: return setting.rate_bytes_s > 0;
-        case Arm::phase: return setting.delay_ns > 0;
+        case Arm::slots:
+        case Arm::phase:
         case Arm::fixed_delay: return setting.delay_ns > 0;
         default: return true;
     }
@@ -103,7 +104,7 @@ bool arm_with_arguments(Text text, Setting& setting) {
         bool good = false;
         if (argument == 0 && setting.arm == Arm::admit) good = width_of(word, setting.width);
         if (argument == 0 && setting.arm == Arm::rate) good = rate_of(word, setting.rate_bytes_s);
-        if (argument == 0 && (setting.arm == Arm::phase || setting.arm == Arm::hold_remote || setting.arm == Arm::fixed_delay))
+        if (argument == 0 && (setting.arm == Arm::slots || setting.arm == Arm::phase || setting.arm == Arm::hold_remote || setting.arm == Arm::fixed_delay))
             good = time_of(word, setting.delay_ns);
         if (argument == 1 && setting.arm == Arm::fixed_delay) good = time_of(word, setting.threshold_ns);
         if (!good) return false;

@@ -5,11 +5,9 @@
 #include <cstring>
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,24 +19,6 @@ namespace paced::interposer {
 namespace {
 
 constexpr std::uint64_t stop_limit_ns = 100'000'000;
-// 0.1 ms, the kernel's least: an ordinary thread that wants little at a time is let in before ranks that poll. Ignored before Linux 6.12.
-constexpr std::uint64_t slice_ns = 100'000;
-
-struct SchedulerAttributes {  // struct sched_attr of linux/sched/types.h, first version
-    std::uint32_t size, policy;
-    std::uint64_t flags;
-    std::int32_t nice;
-    std::uint32_t priority;
-    std::uint64_t runtime, deadline, period;
-};
-
-void ask_for_short_slices() {
-    SchedulerAttributes own{};
-    if (syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) != 0 || own.policy != SCHED_OTHER) return;
-    own.size = sizeof own;
-    own.runtime = slice_ns;
-    syscall(SYS_sched_setattr, 0, &own, 0);
-}
 
 }  // namespace
 
@@ -74,7 +54,6 @@ void* PermitServer::thread(void* self) {
 }
 
 void PermitServer::run() {
-    ask_for_short_slices();
     while (!load_acquire(stopping_)) {
         const std::uint64_t next_ns = permits_.next_tick_ns();
         std::uint64_t now = now_ns();

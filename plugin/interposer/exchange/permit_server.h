@@ -32,7 +32,7 @@ public:
     void serve(std::uint64_t now_ns);
     const Counts& counts() const { return counts_; }
     std::uint16_t port() const { return port_of(socket_); }
-    // What a request can't say; before start.
+    // For measurements, before start: otherwise the default.
     void set_lead(std::uint32_t percent) { lead_percent_ = percent; }
 
 private:
