@@ -44,7 +44,10 @@ void take(const std::optional<Located<T>>& from, Sourced<T>& to, std::string_vie
 
 class Resolver {
 public:
-    Resolver(const SitePolicy& site, Diagnostics& diagnostics) : site_(site), diagnostics_(diagnostics) { effective_.limits = site.limits; }
+    Resolver(const SitePolicy& site, Diagnostics& diagnostics) : site_(site), diagnostics_(diagnostics) {
+        effective_.limits = site.limits;
+        effective_.pacing = site.pacing;
+    }
 
     // suffix: of a policy that the user named; empty: of the site.
     void layer(const Layer& layer, std::string_view suffix = {}) {

@@ -49,6 +49,7 @@ struct Effective {
     Sourced<Window> window;
     Sourced<Report> report;
     Limits limits;
+    Pacing pacing;                   // the site's, like the limits
     std::string named_policy;        // the [policy.NAME] that was asked for, or empty
     bool asked_for = false;          // --paced-fabric or PACED_FABRIC gave the mode; false: the site alone
     std::vector<std::string> notes;  // "window 5ms cut to the site's window_max 2ms"
