@@ -20,10 +20,12 @@ struct Directive {
     std::uint32_t epoch = 0;          // counts up from 1 in its communicator; 0: none
     std::uint32_t period = 0;         // calls of one iteration of this communicator
     std::uint32_t skip = 0;           // first iterations that are not measured
+    std::uint32_t position = 0;       // slots: of this communicator among those of its domain
+    std::uint32_t length = 0;         // iterations measured after these; then the block is finished, and the setting stays
     std::uint32_t reserved = 0;
     Setting setting;
 };
-static_assert(sizeof(Directive) == 80);
+static_assert(sizeof(Directive) == 88);
 
 // A communicator on a node: its local members share the entry. The first of them makes it at its first call.
 struct PacedCommunicator {
@@ -33,11 +35,14 @@ struct PacedCommunicator {
     std::uint32_t arrived;     // futex word: calls begun by local members, modulo 2^32
     std::uint32_t version;     // of next: odd while the agent writes it
     Directive next;
-    // permits and barriers: the last sequence (low 32 bits, + 1) that was granted to this communicator; futex word
+    // Permits and barriers (plugin/interposer/pacing/permits.h). granted: the last sequence (low 32 bits, + 1) that was granted
+    // to this communicator; futex word. given_up: the epoch under which a local member stopped asking. asking, leaving: bit r: rank r
+    // of the communicator has arrived at the current call, has left it.
     std::uint32_t granted;
-    std::uint32_t reserved[3];
+    std::uint32_t given_up;
+    std::uint64_t asking, leaving;
 };
-static_assert(sizeof(PacedCommunicator) == 120);
+static_assert(sizeof(PacedCommunicator) == 136);
 inline constexpr std::uint32_t paced_limit = 512;  // communicators of a node
 
 // What one rank shows of one communicator beside segment::Communicator; its writer is the rank.
