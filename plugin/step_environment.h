@@ -15,7 +15,8 @@ namespace paced::step {
 inline constexpr char stamp[] = "PACED_FABRIC_STEP_STAMP";
 // off | observe | pace | explain
 inline constexpr char mode[] = "PACED_FABRIC_STEP_MODE";
-// "auto" or nanoseconds
+// Under pace nanoseconds, the longest delay of one call: what was asked for or "auto" allows, cut to the site's window_max.
+// Otherwise "auto" or nanoseconds
 inline constexpr char window[] = "PACED_FABRIC_STEP_WINDOW";
 // Folder of this step on this node, mode 0700, owned by the user: /dev/shm/paced-fabric-UID/SESSION. It holds
 //   segment        the node's shared segment (policy/io/segment.h), made by the first rank at its first use
@@ -37,6 +38,11 @@ inline constexpr char session[] = "PACED_FABRIC_STEP_SESSION";
 // This node's name, and how many nodes the step has
 inline constexpr char node[] = "PACED_FABRIC_STEP_NODE";
 inline constexpr char node_count[] = "PACED_FABRIC_STEP_NODE_COUNT";
+// Under pace: constants of the law that the site has set, "name=value name=value" (policy/pacing/tuning.h), at most 1,023
+// characters; empty: all as built in. Read on the node that merges; the others may have it
+inline constexpr char pacing[] = "PACED_FABRIC_STEP_PACING";
+// Under pace: name of the switch that this node hangs from, as the fabric file has it; empty: not known
+inline constexpr char leaf[] = "PACED_FABRIC_STEP_LEAF";
 // Where `paced run` started mpirun: the hosts in the order that it was handed, "n[1,3,2,4]", or "kept: " and why not
 inline constexpr char order[] = "PACED_FABRIC_STEP_ORDER";
 // How mpirun would have bound its ranks without that order, which takes its own binding away: core | numa; each rank does it

@@ -2,6 +2,7 @@
 // Layers are applied from the weakest to the strongest, so that each simply overwrites what is there.
 #include "policy/config/effective.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "policy/base/text.h"
@@ -168,6 +169,12 @@ Effective resolve(const SitePolicy& policy, const Flags& flags, const Environmen
     resolver.cut_window();
     resolver.note_idle_flags(flags);
     return std::move(effective);
+}
+
+Nanoseconds longest_delay(const Effective& effective) {
+    const Window& window = effective.window.value;
+    const Nanoseconds most = effective.limits.window_max.value;
+    return window.automatic ? most : std::min(window.longest, most);
 }
 
 void check_flag(const SitePolicy& policy, std::string_view name, const FlagValue& value, Diagnostics& diagnostics) {

@@ -60,6 +60,9 @@ struct Effective {
 // "PACED_FABRIC_ORDER"); the value of the next source is then used. An empty variable is the same as none.
 Effective resolve(const SitePolicy& policy, const Flags& flags, const Environment& environment, const JobFacts& job, Diagnostics& diagnostics);
 
+// No single delay of a collective is longer: the window, and where it is `auto` what the site allows at most.
+Nanoseconds longest_delay(const Effective& effective);
+
 // One flag at submission; name without the dashes: "paced-fabric-order". What resolve() would refuse is an error
 // here too; a window that the site will cut is a warning.
 void check_flag(const SitePolicy& policy, std::string_view name, const FlagValue& value, Diagnostics& diagnostics);

@@ -60,7 +60,8 @@ const PacingConstant* find_pacing_constant(std::string_view name);
 // What holds under the site's limits: no more is spent on experiments than exploration_max_percent.
 pacing::Tuning tuning_within(const Pacing& pacing, const Limits& limits);
 // "method=comparison arms=off,admit:1 block_iterations=16": what differs from the built-in values, in the order of tuning.h. Empty:
-// nothing does.
+// nothing does. Longer than pacing_text_longest: the interposer has no room for it, and a policy file that gives such a text is refused.
+inline constexpr std::size_t pacing_text_longest = 1023;
 std::string pacing_text(const Pacing& pacing, const Limits& limits);
 
 }  // namespace paced::config

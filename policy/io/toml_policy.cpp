@@ -138,12 +138,15 @@ public:
 
     Location place(std::string_view key) const { return reader_.where(*table_.get(key)); }
 
-    void refuse_the_rest() {
+    // instead: what is said where all valid keys would be too many to list.
+    void refuse_the_rest(std::string_view instead = {}) {
         for (const auto& [key, value] : table_) {
             if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
             std::string message = "unknown key " + quoted(key.str());
             if (!name_.empty()) message += " in " + name_;
-            reader_.error(reader_.where(key.source()), std::move(message)).hints = hints_for(key.str(), known_);
+            std::vector<std::string>& hints = reader_.error(reader_.where(key.source()), std::move(message)).hints;
+            hints = hints_for(key.str(), known_);
+            if (!instead.empty()) hints.back() = instead;
         }
     }
 
@@ -267,7 +270,7 @@ Pacing read_pacing(Reader& reader, const toml::table& source) {
         pacing.tuning.*constant.value = **value;
         pacing.where.emplace(constant.name, table.place(constant.name));
     }
-    table.refuse_the_rest();
+    table.refuse_the_rest("valid: 'method', 'arm', 'arms' and the constants that etc/policy.toml of the source shows");
     if (good) check_pacing_orders(reader, pacing);
 
     check_arms_of_method(reader, source, pacing);
@@ -391,6 +394,9 @@ void read_top(Reader& reader, const toml::table& source, SitePolicy& policy) {
     if (const toml::node* rules = top.take("rule")) read_rules(reader, *rules, policy.rules);
     if (const toml::table* policies = top.take_table("policy")) read_policies(reader, *policies, policy.policies);
     top.refuse_the_rest();
+    if (const std::size_t size = pacing_text(policy.pacing, policy.limits).size(); size > pacing_text_longest)
+        reader.error(policy.pacing.where.begin()->second, "[pacing] is too long to be handed to a job: " + std::to_string(size) + " characters of at most " +
+                                                              std::to_string(pacing_text_longest));
     warn_of_cuts(reader, policy);
 }
 

@@ -82,7 +82,8 @@ TEST(PacingText, TheFixedArmHasItsOwnName) {
     Limits limits;
     pacing.tuning.method = pacing::Method::fixed;
     pacing.arm = "admit:1";
-    EXPECT_EQ(pacing_text(pacing, limits).substr(0, 25), "method=fixed arm=admit:1 ");
+    limits.exploration_max_percent.value = 100;
+    EXPECT_EQ(pacing_text(pacing, limits), "method=fixed arm=admit:1");
 }
 
 TEST(PacingText, ExperimentsCostNoMoreThanTheLimit) {
