@@ -23,6 +23,7 @@ inline constexpr char window[] = "PACED_FABRIC_STEP_WINDOW";
 //   key            the job key, 64 hexadecimal digits, mode 0600
 //   plan.json      what was decided for this node (written by the launch)
 //   node-NAME.dump the records of another node, written by the leader at the end
+//   pacing, pacing-blocks   under pace, by the leader: policy/io/pacing_file.h
 //   merged         empty; there once the leader has written all dumps that it will write
 inline constexpr char run_dir[] = "PACED_FABRIC_STEP_RUN_DIR";
 // Path of plan.json

@@ -9,13 +9,17 @@ namespace {
 
 BriefLock pool_lock;  // of the blocks; threads of one process alone ask for it, once in 256 calls
 
+// Where several threads use a communicator, the one whose sequence number begins a block opens it; another that is in the
+// same block already, or in the one before, sees by the tag that records is not for it and goes without. The tag is
+// taken away before the rest changes and put back after it.
 void next_block(Tracked& tracked, segment::Slot& slot, std::uint64_t block) {
-    tracked.records = nullptr;
+    store(tracked.tag, 0u);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     if (!pool_lock.try_lock()) return;  // this block is lost, the ones after it are not
     if (const int place = Sampler(&slot).open(tracked.index, block); place >= 0) {
-        tracked.owner = &slot.owners[place];
-        tracked.tag = segment::owner_of(tracked.index, block);
-        tracked.records = slot.blocks[place];
+        store(tracked.owner, &slot.owners[place]);
+        store(tracked.records, slot.blocks[place]);
+        store_release(tracked.tag, segment::owner_of(tracked.index, block));
     }
     pool_lock.unlock();
 }
@@ -27,6 +31,7 @@ void Call::begin(std::uint32_t operation, word key) {
     completion_ns_ = 0;
     operation_ = operation;
     record_ = nullptr;
+    alone_ = true;
     tracked_ = find_tracked(key);
     recorded_ = tracked_ != nullptr && tracked_->kind == Tracked::Kind::recorded;
     if (recorded_) open_record();
@@ -34,13 +39,21 @@ void Call::begin(std::uint32_t operation, word key) {
 
 void Call::open_record() {
     segment::Communicator& shared = *tracked_->shared;
-    const std::uint64_t sequence = load(shared.calls);
-    const std::uint64_t position = sequence % segment::block_records;
-    if (position == 0) next_block(*tracked_, *process_->slot, sequence / segment::block_records);
+    const bool threads = tracked_->threads;
+    if (threads) alone_ = fetch_add(tracked_->inside, 1u) == 0;
+    const std::uint64_t sequence = threads ? fetch_add(shared.calls, std::uint64_t{1}) : load(shared.calls);
+    const std::uint64_t position = sequence % segment::block_records, block = sequence / segment::block_records;
+    if (position == 0) next_block(*tracked_, *process_->slot, block);
     if (arrival_ns_ != 0) {
         store(shared.last_arrival_ns, arrival_ns_);
-        if (tracked_->records != nullptr && load(*tracked_->owner) == tracked_->tag) {
-            record_ = &tracked_->records[position];
+        tag_ = segment::owner_of(tracked_->index, block);
+        if (load_acquire(tracked_->tag) == tag_) {
+            owner_ = load(tracked_->owner);
+            record_ = &load(tracked_->records)[position];
+            __atomic_thread_fence(__ATOMIC_ACQUIRE);
+            if (load(tracked_->tag) != tag_ || load(*owner_) != tag_) record_ = nullptr;
+        }
+        if (record_ != nullptr) {
             store(record_->sequence_low, sequence);
             store(record_->operation, operation_);
             store_release(record_->arrival_ns, arrival_ns_);
@@ -48,8 +61,12 @@ void Call::open_record() {
     } else {
         fetch_add(process_->slot->rank.unpaid, std::uint64_t{1});
     }
-    add(shared.calls_by_operation[operation_], 1u);
-    store_release(shared.calls, sequence + 1);
+    if (threads) {
+        fetch_add(shared.calls_by_operation[operation_], std::uint64_t{1});
+    } else {
+        add(shared.calls_by_operation[operation_], 1u);
+        store_release(shared.calls, sequence + 1);
+    }
 }
 
 void Call::returned() {
@@ -72,13 +89,23 @@ void Call::meet(word key, word handle) {
     }
 }
 
+void Call::count_only(segment::Counter kind) {
+    const bool no_room = tracked_ != nullptr && tracked_->kind == Tracked::Kind::no_room;
+    fetch_add(no_room ? rank().dropped : rank().not_recorded[static_cast<std::uint32_t>(kind)], std::uint64_t{1});
+}
+
 void Call::finish(std::uint64_t bytes) {
     segment::Communicator& shared = *tracked_->shared;
-    add(shared.bytes, bytes);
+    if (tracked_->threads) {
+        fetch_add(shared.bytes, bytes);
+        fetch_add(tracked_->inside, ~0u);
+    } else {
+        add(shared.bytes, bytes);
+    }
     if (completion_ns_ == 0) return;
     store(shared.last_completion_ns, completion_ns_);
     // Asked again: while this rank was inside, a thread on another communicator may have been given this block.
-    if (record_ == nullptr || load(*tracked_->owner) != tracked_->tag) return;
+    if (record_ == nullptr || load(*owner_) != tag_) return;
     store(record_->bytes, bytes);
     store_release(record_->completion_ns, completion_ns_);
 }
