@@ -15,7 +15,8 @@ namespace paced::step {
 inline constexpr char stamp[] = "PACED_FABRIC_STEP_STAMP";
 // off | observe | pace | explain
 inline constexpr char mode[] = "PACED_FABRIC_STEP_MODE";
-// "auto" or nanoseconds
+// Under pace nanoseconds, the longest delay of one call: what was asked for or "auto" allows, cut to the site's window_max.
+// Otherwise "auto" or nanoseconds
 inline constexpr char window[] = "PACED_FABRIC_STEP_WINDOW";
 // Folder of this step on this node, mode 0700, owned by the user: /dev/shm/paced-fabric-UID/SESSION. It holds
 //   segment        the node's shared segment (policy/io/segment.h), made by the first rank at its first use

@@ -6,11 +6,12 @@
 namespace paced::step {
 
 Variables variables(const StepSetup& setup, const config::Effective& effective) {
-    const config::Window& longest = effective.window.value;
+    const bool paces = effective.mode.value == config::Mode::pace;
+    const config::Window& asked = effective.window.value;
     return {
         {stamp, setup.stamp},
         {mode, to_string(effective.mode.value)},
-        {window, longest.automatic ? "auto" : std::to_string(longest.longest.count())},
+        {window, paces || !asked.automatic ? std::to_string(longest_delay(effective).count()) : "auto"},
         {run_dir, setup.run_dir},
         {plan, setup.plan_file},
         {leader, setup.leader},
@@ -19,6 +20,8 @@ Variables variables(const StepSetup& setup, const config::Effective& effective) 
         {session, setup.session},
         {node, setup.node},
         {node_count, std::to_string(setup.node_count)},
+        {pacing, paces ? pacing_text(effective.pacing, effective.limits) : ""},
+        {leaf, paces ? setup.leaf : ""},
         {reporter, setup.reporter},
     };
 }

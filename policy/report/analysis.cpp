@@ -11,6 +11,7 @@
 #include "policy/report/iterations.h"
 #include "policy/report/lateness.h"
 #include "policy/report/matching.h"
+#include "policy/report/pacing_accounts.h"
 #include "policy/report/ranges.h"
 
 namespace paced::report {
@@ -365,6 +366,7 @@ Report analyse(const Trace& trace, const std::vector<JobPlan>& plans, const Anal
     report.attribution = attribute(matching, lateness, times);
     report.overhead = overhead_of(matching, report.elapsed_s, options);
     take_order(matching, report);
+    take_pacing(trace, report);
     warn_of_the_missing(trace, matching, report);
     return report;
 }
