@@ -30,8 +30,8 @@ public:
 
     // stake: the part of the job's error that this attempt may spend; wealth: what earlier attempts of the arm kept, in the same measure, so
     // that the arm is engaged when wealth + stake * W reaches 1.
-    void begin(Arm arm, double scale, double stake, double wealth);
-    void add_candidate(const Setting& setting, std::uint32_t slot, std::uint32_t trial, double scale);
+    void begin(Arm arm, double scale, double stake, double wealth, const Tuning& tuning);
+    void add_candidate(const Setting& setting, std::uint32_t slot, std::uint32_t trial);
 
     // The candidate of the next pair.
     std::uint32_t choose() const;
@@ -54,6 +54,7 @@ private:
     Candidate candidates_[candidate_limit];
     std::uint32_t count_ = 0;
     PairTest all_;
+    double scale_ = 0.1, worth_ = 0;
     double stake_ = 0, kept_ = 0;
 };
 
