@@ -12,7 +12,7 @@ constexpr double most_iterations = 1 << 20;      // of a block
 
 constexpr std::uint32_t most_taken = 1u << 24;   // iterations of a block that somebody may claim
 
-bool is_time(double ns) { return ns > 0 && ns < longest_ns; }  // also refuses NaN
+bool is_time(double ns) { return ns >= 1 && ns < longest_ns; }  // also refuses NaN
 double cleaned(double ns) { return is_time(ns) ? ns : 0; }
 
 }  // namespace

@@ -106,7 +106,7 @@ private:
 
     struct Pair {
         Setting arm, control;
-        std::uint32_t candidate = 0, trial = 0;
+        std::uint32_t candidate = 0, trial = 0, control_trial = trial_limit;
         bool arm_first = false, refining = false;
         double least_iterations = 0;
         Observation blocks[2];            // arm, control

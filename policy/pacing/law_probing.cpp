@@ -88,7 +88,7 @@ bool Law::begin_attempt() {
 Decision Law::next_pair() {
     if (role_ == Role::first) {
         const bool arm = !pair_.arm_first;
-        return run(Role::second, arm ? pair_.arm : pair_.control, arm ? pair_.trial : trial_limit, pair_.least_iterations);
+        return run(Role::second, arm ? pair_.arm : pair_.control, arm ? pair_.trial : pair_.control_trial, pair_.least_iterations);
     }
     if (!pair_.refining) {
         const std::uint32_t index = probe_.choose();
@@ -97,10 +97,11 @@ Decision Law::next_pair() {
         pair_.arm = candidate.setting;
         pair_.trial = candidate.trial;
         pair_.control = control_of(candidate.setting, off_);
+        pair_.control_trial = trial_limit;
         pair_.least_iterations = candidate.test.count() == 0 ? tuning_.first_pair_iterations : tuning_.block_iterations;
     }
     pair_.arm_first = random_.coin();
-    return run(Role::first, pair_.arm_first ? pair_.arm : pair_.control, pair_.arm_first ? pair_.trial : trial_limit, pair_.least_iterations);
+    return run(Role::first, pair_.arm_first ? pair_.arm : pair_.control, pair_.arm_first ? pair_.trial : pair_.control_trial, pair_.least_iterations);
 }
 
 void Law::pair_done() {
@@ -206,6 +207,7 @@ bool Law::begin_refining() {
     pair_.arm = with_cap(proposed, facts_, off_, tuning_);
     pair_.control = engaged;
     pair_.trial = trial_of(pair_.arm);
+    pair_.control_trial = engagement_.trial();
     pair_.least_iterations = tuning_.block_iterations;
     refine_.clear(pair_scale(), {PairTest::Side::above, 0});
     return true;

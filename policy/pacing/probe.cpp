@@ -30,6 +30,7 @@ void Probe::add_candidate(const Setting& setting, std::uint32_t slot, std::uint3
     made.setting = setting;
     made.slot = slot;
     made.trial = trial;
+    made.gain.clear(scale_, {PairTest::Side::above, 0});
     made.test.clear(scale_, {PairTest::Side::below, worth_});
 }
 
@@ -55,6 +56,7 @@ void Probe::add(std::uint32_t index, const Observation& setting, const Observati
     const double noise = losing_deviations * candidate.test.deviation(), margin = std::log1p(tuning.severe_percent / 100) / 2;
     candidate.losing = difference < -(noise > margin ? noise : margin) ? candidate.losing + 1 : 0;
     candidate.test.add(difference);
+    candidate.gain.add(difference);
     candidate.ratio.add(control.mean_ns, setting.mean_ns);
     candidate.blocks.add(setting.iterations, setting.mean_ns, setting.cv);
     candidate.control.add(control.iterations, control.mean_ns, control.cv);
@@ -95,8 +97,14 @@ std::uint32_t Probe::best() const {
 }
 
 double Probe::wealth() const {
-    const double log = all_.log_wealth();
-    return kept_ + stake_ * std::exp(log < 600 ? log : 600);
+    const auto of = [](const PairTest& test) {
+        const double log = test.log_wealth();
+        return std::exp(log < 600 ? log : 600);
+    };
+    if (count_ == 0) return kept_;
+    double own = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) own += of(candidates_[i].gain) / count_;
+    return kept_ + stake_ * (of(all_) + own) / 2;
 }
 
 Ended Probe::verdict(const Tuning& tuning) const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One attempt to show that an arm gains. Its settings compete: each gets two pairs, then the one that could be the best gets the
-// next, and all pairs of the arm feed one test, so that nothing spent on choosing is lost. That is valid because the setting of a
-// pair is chosen before the pair is run: under "this arm has no effect" every D is symmetric whichever setting it came from.
+// next. Half of the stake is on all pairs of the arm together, so that nothing spent on choosing is lost where several settings gain;
+// the other half is divided among the settings, each on its own pairs, so that a bad one does not hide a good one. That is valid
+// because the setting of a pair is chosen before the pair is run: under "this arm has no effect" every D is symmetric whichever
+// setting it came from, and a mean of such wealths is one too.
 // Source of the choice: upper confidence bounds, Auer, Cesa-Bianchi, Fischer 2002, Machine Learning 47.
 #pragma once
 
@@ -19,7 +21,8 @@ class Probe {
 public:
     struct Candidate {
         Setting setting;
-        PairTest test;
+        PairTest test;                     // against "it gains": when to give it up
+        PairTest gain;                     // against "it does not"
         RatioOfMeans ratio;
         Moments blocks, control;           // iterations under the setting, and of what it is paired with
         std::uint32_t slot = 0;            // the candidate's place among those of its arm
