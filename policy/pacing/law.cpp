@@ -10,6 +10,7 @@ namespace {
 constexpr double longest_ns = 1e15;              // 11 days: no iteration
 constexpr double most_iterations = 1 << 20;      // of a block
 
+constexpr double most_cv = 1e3;
 constexpr std::uint32_t most_taken = 1u << 24;   // iterations of a block that somebody may claim
 
 bool is_time(double ns) { return ns >= 1 && ns < longest_ns; }  // also refuses NaN
@@ -44,7 +45,7 @@ Decision Law::run(Role role, const Setting& setting, std::uint32_t trial, double
 Decision Law::step(const Observation& observation) {
     if (is_over()) return decision_;
     ++account_.blocks;
-    last_ = {account_.blocks, observation.ran, observation.iterations, false, cleaned(observation.mean_ns), cleaned(observation.cv)};
+    last_ = {account_.blocks, observation.ran, observation.iterations, false, cleaned(observation.mean_ns), observation.cv >= 0 && observation.cv < most_cv ? observation.cv : 0};
     Observation block = observation;
     if (!take(block)) {
         ++account_.void_blocks;
@@ -64,7 +65,7 @@ Decision Law::step(const Observation& observation) {
 
 bool Law::take(const Observation& block) {
     return block.valid && block.iterations > 0 && block.iterations < most_taken && block.ran == decision_.setting && is_time(block.mean_ns) &&
-           std::fabs(block.log_mean) < 50 && block.cv >= 0 && block.cv < 1e3;
+           std::fabs(block.log_mean) < 50 && block.cv >= 0 && block.cv < most_cv;
 }
 
 void Law::learn(const Observation& block) {

@@ -26,7 +26,7 @@ enum class Method : std::uint8_t {
     X(error_percent, 5, 0.1, 20, "%", "chance per job that an arm without effect is ever engaged, over all arms and classes")          \
     X(disengage_percent, 0.25, 0, 10, "%", "an arm whose gain is surely below this is not worth a delay")                              \
     X(least_pairs, 4, 2, 64, "pairs", "no verdict on less, whatever the sequence says")                                               \
-    X(most_pairs, 60, 4, 250,  "pairs", "a probe without a verdict by then ends; what is left to find is small")                       \
+    X(most_pairs, 60, 4, 250, "pairs", "a probe without a verdict by then ends; what is left to find is small")                       \
     X(holdout_percent, 10, 1, 50, "%", "OFF blocks after engagement, from which the claimed gain comes; falls to holdout_floor_percent") \
     X(holdout_floor_percent, 3, 0.5, 50, "%", "enough to notice that the gain is gone")                                               \
     X(first_backoff_blocks, 8, 1, 4096, "blocks", "quiet after a failed probe, doubled each time")                                     \
