@@ -29,6 +29,7 @@ struct CollectiveRecord {
     std::uint64_t completion_ns = 0;  // 0: still inside when the segment was read
     std::uint64_t bytes = 0;          // this rank's payload (README of the interposer says how each operation counts)
     Operation operation = Operation::barrier;
+    std::uint64_t held_ns = 0;        // our delay: the library was entered at arrival_ns + held_ns
 };
 
 // What one rank knows of one communicator. Counters are exact; records are the kept blocks (a deterministic sample
