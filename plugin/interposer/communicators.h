@@ -13,6 +13,8 @@
 
 namespace paced::interposer {
 
+struct Paced;
+
 // Fixed memory of the process, used by one thread at a time, as MPI demands of a communicator's collectives.
 struct Tracked {
     enum class Kind : std::uint32_t {
@@ -32,6 +34,7 @@ struct Tracked {
     segment::Record* records;
     const std::uint64_t* owner;
     std::uint64_t tag;
+    Paced* paced;  // pacing/gate.h; nullptr: not paced, as always under `observe`
 };
 
 // The key under which a handle is kept. Open MPI's Fortran integers are numbers of their own.

@@ -30,12 +30,18 @@ void Call::begin(std::uint32_t operation, word key) {
     tracked_ = find_tracked(key);
     recorded_ = tracked_ != nullptr && tracked_->kind == Tracked::Kind::recorded;
     if (recorded_) open_record();
+    if (__builtin_expect(process_->counts_threads, 0)) fetch_add(process_->inside, 1u);
+    if (recorded_ && __builtin_expect(tracked_->paced != nullptr, 0)) {
+        pass_gate(*process_, *tracked_->paced, operation, sequence_, arrival_ns_, passage_);
+        if (passage_.held_ns != 0 && record_ != nullptr && load(*tracked_->owner) == tracked_->tag) segment::set_held(*record_, passage_.held_ns);
+    }
 }
 
 void Call::open_record() {
     segment::Communicator& shared = *tracked_->shared;
     const std::uint64_t sequence = load(shared.calls);
     const std::uint64_t position = sequence % segment::block_records;
+    sequence_ = sequence;
     if (position == 0) next_block(*tracked_, *process_->slot, sequence / segment::block_records);
     if (arrival_ns_ != 0) {
         store(shared.last_arrival_ns, arrival_ns_);
@@ -54,6 +60,7 @@ void Call::open_record() {
 
 void Call::returned() {
     if (arrival_ns_ != 0) completion_ns_ = now_ns();
+    if (__builtin_expect(process_->counts_threads, 0)) fetch_add(process_->inside, ~0u);
 }
 
 void Call::meet(word key, word handle) {
@@ -65,6 +72,8 @@ void Call::meet(word key, word handle) {
     if (tracked_ != nullptr && tracked_->kind == Tracked::Kind::recorded) {
         recorded_ = true;
         open_record();
+        if (process_->paces && sequence_ == 0) tracked_->paced = pace_communicator(*process_, *tracked_);
+        passage_ = {arrival_ns_, 0, false, false};
     } else if (tracked_ != nullptr && tracked_->kind == Tracked::Kind::intercommunicator) {
         fetch_add(rank().not_recorded[static_cast<std::uint32_t>(segment::Counter::intercommunicator)], std::uint64_t{1});
     } else {
@@ -75,12 +84,18 @@ void Call::meet(word key, word handle) {
 void Call::finish(std::uint64_t bytes) {
     segment::Communicator& shared = *tracked_->shared;
     add(shared.bytes, bytes);
+    if (__builtin_expect(tracked_->paced != nullptr, 0))
+        leave_gate(*process_, *tracked_->paced, operation_, sequence_, bytes, arrival_ns_, completion_ns_, passage_);
     if (completion_ns_ == 0) return;
     store(shared.last_completion_ns, completion_ns_);
     // Asked again: while this rank was inside, a thread on another communicator may have been given this block.
     if (record_ == nullptr || load(*tracked_->owner) != tracked_->tag) return;
     store(record_->bytes, bytes);
     store_release(record_->completion_ns, completion_ns_);
+}
+
+void Call::release(const Tracked& tracked) {
+    if (tracked.paced != nullptr) release_communicator(*process_, *tracked.paced);
 }
 
 }  // namespace paced::interposer

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The gate: what pacing does around one call of one communicator in one rank, under `pace` alone. The node's agent says what
+// (PacedCommunicator::next), and from which call on; the gate delays, measures, and shows what it has measured.
+//
+//     pass_gate   after the arrival was taken and before the real function: maybe a delay
+//     leave_gate  after it
+//
+// A delay is made where it is legal (see may_delay in gate.cpp), is never longer than the setting's cap and the step's window, and
+// ends at an absolute deadline whatever the others do. So nothing that it waits for can stop a job. It changes no
+// argument, no order and no result.
+//
+// While no directive is in force or pending a call pays one comparison here and the search for its period; with a
+// setting `off` also the meter.
+#pragma once
+
+#include "plugin/interposer/pacing/meter.h"
+#include "plugin/interposer/pacing/permits.h"
+#include "plugin/interposer/shared.h"
+#include "policy/pacing/period.h"
+
+namespace paced::interposer {
+
+struct Process;
+struct Tracked;
+
+// Of one communicator in this process. Fixed memory (gate.cpp); used by one thread at a time, as MPI demands.
+struct Paced {
+    segment::Header* header;
+    pacing::PacedCommunicator* node;
+    pacing::PacedRank* shown;
+    std::uint32_t rank;           // in the communicator
+    std::uint32_t quiet_version;  // of the node's entry, while there is nothing to do before a call; else `busy`
+    std::uint32_t version;        // last read
+    std::uint32_t told;           // calls counted in node->arrived
+    bool has_pending;
+    bool phase_due;
+    pacing::Directive pending, current;
+    std::uint64_t last_wait_ns;      // of the last synchronizing call
+    std::uint64_t shortest_wait_ns;  // in the last finished block; 0: not known
+    std::uint64_t last_completion_ns;
+    Meter meter;
+    pacing::PeriodFinder period;
+};
+// Odd, as the version of an entry is only while it is being written.
+inline constexpr std::uint32_t gate_is_busy = ~0u;
+
+// One call's way through.
+struct Passage {
+    std::uint64_t entry_ns;  // of the real function
+    std::uint64_t held_ns;
+    bool timed_out;          // a wait for others that its deadline ended
+    bool permit;             // was asked for
+};
+
+// When the process starts, under `pace`. window: "auto" or nanoseconds, the longest delay of one call.
+void prepare_gate(Process& process, const char* run_folder, const char* window);
+// No call follows: gives back what lasts beyond one (rates of sockets).
+void close_gate();
+// At the communicator's first call, which is over. nullptr: no room, or one rank alone: it is not paced.
+Paced* pace_communicator(Process& process, const Tracked& tracked);
+
+// Before it is freed.
+void release_communicator(Process& process, Paced& paced);
+
+void wait_at_gate(Process& process, Paced& paced, std::uint32_t operation, std::uint64_t sequence, std::uint64_t arrival_ns, Passage& passage);
+
+// arrival_ns 0: recording is paused, nothing is delayed.
+inline void pass_gate(Process& process, Paced& paced, std::uint32_t operation, std::uint64_t sequence, std::uint64_t arrival_ns, Passage& passage) {
+    passage = {arrival_ns, 0, false, false};
+    if (__builtin_expect(load(paced.node->version) != paced.quiet_version, 0)) wait_at_gate(process, paced, operation, sequence, arrival_ns, passage);
+}
+
+void leave_gate(Process& process, Paced& paced, std::uint32_t operation, std::uint64_t sequence, std::uint64_t bytes, std::uint64_t arrival_ns,
+                std::uint64_t completion_ns, const Passage& passage);
+
+}  // namespace paced::interposer
