@@ -2,6 +2,12 @@
 // The conductor, at the leader: from what the nodes say to what they are told. It forms classes out of communicators,
 // runs one law for each, turns a law's decision into directives with sequence numbers that lie far enough ahead, and joins
 // the blocks that come back into observations. Pure: the time is given, nothing is sent here. Fixed memory.
+//
+//     progress of all members  ->  classes: communicators with the same signature, size and reach
+//     blocks of a class        ->  Observation  ->  Law::step  ->  Decision  ->  a Directive for each communicator
+//
+// One class is probed at a time: what two experiments at once did to each other could not be told apart. First comes the class whose
+// calls take most time.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +20,8 @@ namespace paced::pacing {
 inline constexpr std::uint32_t conducted_limit = 256;  // communicators; more are left alone
 inline constexpr std::uint32_t class_limit = 8;
 
-// One finished block of a class, for the report and for benchmarks.
+// One finished block of a class, for a benchmark that compares settings.
 struct BlockLine {
-    std::uint64_t ended_ns = 0;        // on the leader's clock
     std::uint64_t signature = 0;       // of the class
     std::uint64_t bytes = 0;
     std::uint32_t round = 0;           // comparison: all settings of the list once, in random order, are a round
@@ -28,7 +33,7 @@ struct BlockLine {
     double service_ns = 0, held_ns = 0;
     std::uint64_t retransmissions = 0;
 };
-static_assert(sizeof(BlockLine) == 136);
+static_assert(sizeof(BlockLine) == 128);
 
 class Conductor {
 public:
@@ -40,10 +45,10 @@ public:
     // Since the job began, over all nodes.
     void retransmissions(std::uint64_t segments);
     void surroundings(bool tcp, bool pays_for_waiting);
-    // Nodes were lost, or a message made no sense: everything off.
+    // Nodes were lost, or a message made no sense: everything off, for good.
     void fault();
 
-    // Directives that are new since the last call; at most limit.
+    // Directives that are new since the last call; at most limit. The rest comes with the next call.
     std::uint32_t directives(std::uint64_t now_ns, Directive* to, std::uint32_t limit);
 
     // Blocks that have ended since the last call, oldest first; at most limit. Those that nobody fetches are forgotten.
@@ -51,13 +56,66 @@ public:
 
     // For the report.
     struct ClassAccount {
-        std::uint64_t signature;
-        std::uint64_t bytes;
+        std::uint64_t signature = 0;
+        std::uint64_t bytes = 0;
         Facts facts;
         Account account;
     };
-    std::uint32_t classes() const;
-    const ClassAccount& account(std::uint32_t index) const;
+    std::uint32_t classes() const { return class_count_; }
+    // Brought up to date by this call.
+    const ClassAccount& account(std::uint32_t index);
+
+private:
+    struct Communicator {
+        Progress last{};
+        std::uint64_t heard_ns = 0;
+        double calls_per_ns = 0;            // smoothed
+        std::uint32_t reports = 0;          // in a row with this period and signature
+        std::uint32_t strange = 0;          // in a row with another than its class's
+        std::int32_t in_class = -1;
+        std::uint64_t passed_ns = 0;        // when its calls had passed the end of the running block; 0: not yet
+        bool told = true;                   // `next` has been fetched
+        bool arrived = false;               // its block has come back
+        Directive next;
+        BlockSummary block;
+    };
+    struct Class {
+        ClassAccount account;
+        Law law;
+        bool begun = false;                 // the law has made its first decision
+        bool over = false;
+        bool running = false;               // a block is under way
+        Decision decision;
+        double service_per_iteration_ns = 0;
+        std::uint64_t retransmissions = 0;  // at the block's beginning
+        std::uint32_t lost = 0;             // blocks in a row that did not come back whole
+    };
+
+    Communicator* find(std::uint64_t id);
+    Communicator* free_place();
+    bool join_class(Communicator& communicator);
+    void choose_active(std::uint64_t now_ns);
+    void begin_law(std::uint32_t index, std::uint64_t now_ns);
+    void end_class(std::uint32_t index, std::uint64_t now_ns);
+    void give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns);
+    bool is_complete(std::uint32_t index) const;
+    bool is_lost(std::uint32_t index, std::uint64_t now_ns) const;
+    Observation observation(std::uint32_t index) const;
+    void turn(std::uint32_t index, std::uint64_t now_ns);
+    void log(const Class& entry, const Observation& observation);
+
+    Tuning tuning_;
+    std::uint64_t window_ns_ = 0, seed_ = 0;
+    bool tcp_ = false, pays_for_waiting_ = false, faulted_ = false;
+    std::uint64_t retransmissions_ = 0;
+    std::uint64_t joined_ns_ = 0;           // when the last communicator joined a class
+    std::int32_t active_ = -1;              // the class that is probed
+    std::uint32_t count_ = 0, class_count_ = 0, begun_ = 0;
+    Communicator communicators_[conducted_limit];
+    Class classes_[class_limit];
+    static constexpr std::uint32_t line_limit = 64;
+    BlockLine lines_[line_limit];
+    std::uint64_t lines_written_ = 0, lines_read_ = 0;
 };
 
 }  // namespace paced::pacing

@@ -44,7 +44,7 @@ struct PacedCommunicator {
     std::uint32_t given_up;
     std::uint64_t asking, leaving;
 };
-static_assert(sizeof(PacedCommunicator) == 128);
+static_assert(sizeof(PacedCommunicator) == 136);
 inline constexpr std::uint32_t paced_limit = 512;  // communicators of a node
 
 // What one rank shows of one communicator beside segment::Communicator; its writer is the rank.

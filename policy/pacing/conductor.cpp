@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/pacing/conductor.h"
+
+#include <cmath>
+#include <initializer_list>
+
+namespace paced::pacing {
+namespace {
+
+constexpr std::uint64_t millisecond = 1'000'000;
+
+// A directive's way to the last rank: the node's agent looks at its socket at once, but its core may be busy.
+constexpr std::uint64_t lead_ns = 60 * millisecond;
+// Reports with one period before a communicator is believed to be in its loop.
+constexpr std::uint32_t steady_reports = 3;
+// No law begins before the classes have been complete for this long: parallel groups come out of their set-up one by one.
+constexpr std::uint64_t settle_ns = 500 * millisecond;
+// Iterations that a block may lie behind the others, or its summary behind its calls, before it is given up.
+constexpr std::uint64_t lost_iterations = 16;
+constexpr std::uint64_t lost_ns = 2'000 * millisecond;
+constexpr std::uint32_t lost_limit = 3;
+// Weight of the newest report in a communicator's rate.
+constexpr double rate_weight = 0.3;
+
+std::uint64_t end_of(const Directive& directive) {
+    return directive.from_sequence + std::uint64_t{directive.skip + directive.length} * directive.period;
+}
+
+bool is_same_class(const Progress& a, std::uint64_t signature, const Facts& facts) {
+    return a.signature == signature && a.size == facts.size && (a.leaves > 1) == facts.crosses;
+}
+
+}  // namespace
+
+Conductor::Conductor(const Tuning& tuning, std::uint64_t window_ns, std::uint64_t seed) : tuning_(tuning), window_ns_(window_ns), seed_(seed) {}
+
+Conductor::Communicator* Conductor::find(std::uint64_t id) {
+    for (std::uint32_t i = 0; i < count_; ++i)
+        if (communicators_[i].last.communicator == id) return &communicators_[i];
+    return nullptr;
+}
+
+// A program that makes and frees communicators all the time: one in no class that was not heard of for longest makes room.
+Conductor::Communicator* Conductor::free_place() {
+    if (count_ < conducted_limit) return &communicators_[count_++];
+    Communicator* oldest = nullptr;
+    for (Communicator& one : communicators_)
+        if (one.in_class < 0 && (oldest == nullptr || one.heard_ns < oldest->heard_ns)) oldest = &one;
+    return oldest;
+}
+
+void Conductor::progress(const Progress& progress, std::uint64_t now_ns) {
+    Communicator* known = find(progress.communicator);
+    if (known == nullptr) {
+        known = free_place();
+        if (known == nullptr) return;
+        *known = Communicator();
+        known->last = progress;
+        known->heard_ns = now_ns;
+        return;
+    }
+    if (now_ns > known->heard_ns && progress.calls >= known->last.calls) {
+        const double rate = static_cast<double>(progress.calls - known->last.calls) / static_cast<double>(now_ns - known->heard_ns);
+        known->calls_per_ns = known->calls_per_ns > 0 ? known->calls_per_ns + rate_weight * (rate - known->calls_per_ns) : rate;
+    }
+    const bool same = progress.signature != 0 && progress.period != 0 && progress.signature == known->last.signature && progress.period == known->last.period;
+    known->reports = same && progress.calls > known->last.calls ? known->reports + 1 : same ? known->reports : 0;
+    known->last = progress;
+    known->heard_ns = now_ns;
+    if (known->in_class < 0) {
+        if (known->reports >= steady_reports && progress.size > 1 && progress.members == progress.size && join_class(*known)) joined_ns_ = now_ns;
+        return;
+    }
+    Class& entry = classes_[known->in_class];
+    known->strange = is_same_class(progress, entry.account.signature, entry.account.facts) ? 0 : known->strange + 1;
+    if (entry.running && known->passed_ns == 0 && progress.calls >= end_of(known->next)) known->passed_ns = now_ns;
+}
+
+// A law that has begun keeps the communicators it began with.
+bool Conductor::join_class(Communicator& communicator) {
+    const Progress& last = communicator.last;
+    for (std::uint32_t i = 0; i < class_count_; ++i) {
+        Class& entry = classes_[i];
+        if (entry.begun || entry.over || !is_same_class(last, entry.account.signature, entry.account.facts)) continue;
+        communicator.in_class = static_cast<std::int32_t>(i);
+        Facts& facts = entry.account.facts;
+        ++facts.communicators;
+        if (last.most_local > facts.most_local) facts.most_local = last.most_local;
+        return true;
+    }
+    if (class_count_ == class_limit) return false;
+    Class& entry = classes_[class_count_];
+    entry.account.signature = last.signature;
+    entry.account.bytes = last.bytes;
+    entry.account.facts = Facts{.communicators = 1, .size = last.size, .most_local = last.most_local, .crosses = last.leaves > 1, .window_ns = window_ns_, .calls = last.period};
+    communicator.in_class = static_cast<std::int32_t>(class_count_++);
+    return true;
+}
+
+void Conductor::block(const BlockSummary& block) {
+    Communicator* const known = find(block.communicator);
+    if (known == nullptr || known->in_class < 0 || block.epoch != known->next.epoch || known->arrived) return;
+    known->block = block;
+    known->arrived = true;
+}
+
+void Conductor::retransmissions(std::uint64_t segments) { retransmissions_ = segments; }
+
+void Conductor::surroundings(bool tcp, bool pays_for_waiting) {
+    tcp_ = tcp;
+    pays_for_waiting_ = pays_for_waiting;
+}
+
+void Conductor::fault() { faulted_ = true; }
+
+void Conductor::give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns) {
+    Class& entry = classes_[index];
+    std::uint32_t position = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index)) continue;
+        const double since = now_ns > member.heard_ns ? static_cast<double>(now_ns - member.heard_ns) : 0;
+        const std::uint64_t period = member.last.period > 0 ? member.last.period : 1;
+        const std::uint64_t ahead = static_cast<std::uint64_t>(std::ceil(member.calls_per_ns * (since + static_cast<double>(lead_ns)))) + period + 1;
+        Directive& next = member.next;
+        next.communicator = member.last.communicator;
+        next.from_sequence = (member.last.calls + ahead + period - 1) / period * period;
+        ++next.epoch;
+        next.period = static_cast<std::uint32_t>(period);
+        next.skip = decision.washout < decision.iterations ? decision.washout : 0;
+        next.length = decision.iterations - next.skip;
+        next.position = position++;
+        next.setting = decision.setting;
+        next.setting.domain = static_cast<std::uint8_t>(index);
+        member.told = false;
+        member.arrived = false;
+        member.passed_ns = 0;
+    }
+    entry.decision = decision;
+    entry.running = true;
+    entry.retransmissions = retransmissions_;
+}
+
+bool Conductor::is_complete(std::uint32_t index) const {
+    for (std::uint32_t i = 0; i < count_; ++i)
+        if (communicators_[i].in_class == static_cast<std::int32_t>(index) && !communicators_[i].arrived) return false;
+    return true;
+}
+
+// Given up when the calls of a communicator that has not reported are long past the block, or when others have left it behind.
+// A program that makes no calls at all (a checkpoint) loses nothing.
+bool Conductor::is_lost(std::uint32_t index, std::uint64_t now_ns) const {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index) || member.passed_ns == 0) continue;
+        const std::uint64_t beyond = member.last.calls - end_of(member.next);
+        if (now_ns > member.passed_ns + lost_ns && beyond > lost_iterations * member.next.period) return true;
+    }
+    return false;
+}
+
+Observation Conductor::observation(std::uint32_t index) const {
+    const Class& entry = classes_[index];
+    Observation seen;
+    seen.ran = entry.decision.setting;
+    seen.valid = true;
+    seen.retransmissions = retransmissions_ - entry.retransmissions;
+    double count = 0, iterations = 0;
+    seen.straggler_ns = INFINITY;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index)) continue;
+        const BlockSummary& block = member.block;
+        if (!member.arrived || block.members != block.size || block.late > 0 || block.iterations == 0 || block.calls == 0) {
+            seen.valid = false;
+            continue;
+        }
+        const double n = block.iterations, mean = static_cast<double>(block.iterations_ns) / n;
+        const double variance = n > 1 ? (block.iterations_ns2 - n * mean * mean) / (n - 1) : 0;
+        const double members = block.size;
+        ++count;
+        iterations += n;
+        seen.mean_ns += mean;
+        seen.log_mean += std::log(mean > 1 ? mean : 1);
+        seen.cv += variance > 0 && mean > 0 ? std::sqrt(variance) / mean : 0;
+        seen.service_ns += static_cast<double>(seen.ran.arm == Arm::off ? block.least_wait_ns : block.least_service_ns);
+        if (static_cast<double>(block.longest_service_ns) > seen.longest_service_ns) seen.longest_service_ns = static_cast<double>(block.longest_service_ns);
+        seen.earliness_ns += static_cast<double>(block.most_wait_ns - block.least_wait_ns);
+        seen.held_ns += static_cast<double>(block.held_ns);
+        seen.held += block.held;
+        seen.timeouts += block.timeouts;
+        // A straggler of the class is one in each of its communicators: else the others would not wait for it.
+        const std::uint64_t others = block.shortest_member == block.late_member ? block.second_shortest_wait_ns : block.shortest_wait_ns;
+        const double waits = members > 1 && others > block.least_longest_wait_ns ? static_cast<double>(others - block.least_longest_wait_ns) : 0;
+        if (waits < seen.straggler_ns) seen.straggler_ns = waits;
+    }
+    if (count == 0) {
+        seen.valid = false;
+        seen.straggler_ns = 0;
+        return seen;
+    }
+    seen.iterations = static_cast<std::uint32_t>(iterations / count);
+    for (double* const sum : {&seen.mean_ns, &seen.log_mean, &seen.cv, &seen.service_ns, &seen.earliness_ns}) *sum /= count;
+    return seen;
+}
+
+void Conductor::log(const Class& entry, const Observation& seen) {
+    BlockLine& line = lines_[lines_written_++ % line_limit];
+    if (lines_written_ - lines_read_ > line_limit) lines_read_ = lines_written_ - line_limit;
+    line.signature = entry.account.signature;
+    line.bytes = entry.account.bytes;
+    line.round = entry.law.last_block().round;
+    line.iterations = seen.iterations;
+    line.communicators = entry.account.facts.communicators;
+    line.valid = seen.valid ? 1 : 0;
+    line.ran = seen.ran;
+    line.mean_ns = seen.mean_ns;
+    line.log_mean = seen.log_mean;
+    line.cv = seen.cv;
+    line.service_ns = seen.service_ns;
+    line.held_ns = seen.held_ns;
+    line.retransmissions = seen.retransmissions;
+}
+
+void Conductor::begin_law(std::uint32_t index, std::uint64_t now_ns) {
+    Class& entry = classes_[index];
+    Facts& facts = entry.account.facts;
+    facts.tcp = tcp_;
+    facts.pays_for_waiting = pays_for_waiting_;
+    facts.bytes = entry.account.bytes;
+    facts.error_share = error_share_of_class(begun_++);
+    entry.law = Law(tuning_, facts, seed_ + index);
+    entry.begun = true;
+    give(index, entry.law.first(), now_ns);
+}
+
+void Conductor::end_class(std::uint32_t index, std::uint64_t now_ns) {
+    Class& entry = classes_[index];
+    if (entry.over) return;
+    entry.over = true;
+    if (entry.begun) give(index, Decision{}, now_ns);
+    entry.running = false;
+}
+
+// How much of the time a class's calls take, as far as that is known without a block: calls made times their bytes.
+void Conductor::choose_active(std::uint64_t now_ns) {
+    if (active_ >= 0) {
+        const Class& entry = classes_[active_];
+        // as long as it is being probed nobody else is
+        if (!entry.over && entry.begun && entry.law.account().state == Ended::running) return;
+    }
+    if (now_ns < joined_ns_ + settle_ns) return;
+    double most = -1;
+    std::int32_t chosen = -1;
+    for (std::uint32_t i = 0; i < class_count_; ++i) {
+        const Class& entry = classes_[i];
+        if (entry.begun || entry.over) continue;
+        double weight = 0;
+        for (std::uint32_t j = 0; j < count_; ++j)
+            if (communicators_[j].in_class == static_cast<std::int32_t>(i)) weight += communicators_[j].calls_per_ns * (1e3 + static_cast<double>(communicators_[j].last.bytes));
+        if (weight > most) most = weight, chosen = static_cast<std::int32_t>(i);
+    }
+    if (chosen >= 0) {
+        begin_law(static_cast<std::uint32_t>(chosen), now_ns);
+        active_ = chosen;
+        return;
+    }
+    if (active_ < 0) return;
+    // All have begun: those that rest take turns, each until its next probe has ended.
+    for (std::uint32_t step = 1; step <= class_count_; ++step) {
+        const std::uint32_t i = static_cast<std::uint32_t>(active_ + static_cast<std::int32_t>(step)) % class_count_;
+        if (classes_[i].over || classes_[i].law.account().state == Ended::engaged) continue;
+        active_ = static_cast<std::int32_t>(i);
+        return;
+    }
+}
+
+void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
+    Class& entry = classes_[index];
+    if (!entry.begun || entry.over) return;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        // another loop has begun: what was learnt is about the old one
+        if (communicators_[i].in_class == static_cast<std::int32_t>(index) && communicators_[i].strange >= steady_reports) return end_class(index, now_ns);
+    }
+    if (entry.running) {
+        const bool complete = is_complete(index);
+        if (!complete && !is_lost(index, now_ns)) return;
+        entry.running = false;
+        Observation seen = observation(index);
+        entry.lost = complete ? 0 : entry.lost + 1;
+        if (!complete) seen.valid = false;
+        if (entry.lost == lost_limit) entry.law.fault();
+        const Ended before = entry.law.account().state;
+        entry.decision = entry.law.step(seen);
+        log(entry, seen);
+        if (entry.law.is_over()) return end_class(index, now_ns);
+        const Ended after = entry.law.account().state;
+        if (active_ == static_cast<std::int32_t>(index) && before == Ended::running && after != Ended::running) choose_active(now_ns);
+    }
+    // A class that rests while another is probed waits for its turn; one that is engaged goes on.
+    if (active_ != static_cast<std::int32_t>(index) && entry.law.account().state != Ended::engaged) return;
+    give(index, entry.decision, now_ns);
+}
+
+std::uint32_t Conductor::directives(std::uint64_t now_ns, Directive* to, std::uint32_t limit) {
+    if (faulted_) {
+        for (std::uint32_t i = 0; i < class_count_; ++i) {
+            classes_[i].law.fault();
+            end_class(i, now_ns);
+        }
+    } else {
+        if (active_ < 0 || classes_[active_].over) choose_active(now_ns);
+        for (std::uint32_t i = 0; i < class_count_; ++i) turn(i, now_ns);
+    }
+    std::uint32_t written = 0;
+    for (std::uint32_t i = 0; i < count_ && written < limit; ++i) {
+        if (communicators_[i].told) continue;
+        to[written++] = communicators_[i].next;
+        communicators_[i].told = true;
+    }
+    return written;
+}
+
+std::uint32_t Conductor::lines(BlockLine* to, std::uint32_t limit) {
+    std::uint32_t written = 0;
+    while (written < limit && lines_read_ < lines_written_) to[written++] = lines_[lines_read_++ % line_limit];
+    return written;
+}
+
+const Conductor::ClassAccount& Conductor::account(std::uint32_t index) {
+    Class& entry = classes_[index];
+    if (entry.begun) entry.account.account = entry.law.account();
+    return entry.account;
+}
+
+}  // namespace paced::pacing

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The conductor with a made-up job: communicators whose calls take virtual time, nodes that report every 100 ms, and
+// messages that take theirs.
+#include "policy/pacing/conductor.h"
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace paced::pacing {
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000;
+
+struct Member {
+    std::uint64_t id = 0;
+    std::uint64_t calls = 0;
+    double next_ns = 0;  // when the next call ends
+    std::vector<Directive> known;
+    Directive running, pending;
+    RankBlock block;
+    double last_end_ns = 0;
+};
+
+// Parallel groups of one program, each in its own communicator of `size`, period 1.
+class Job {
+public:
+    Job(int groups, std::uint32_t size, std::uint64_t signature, std::uint32_t seed) : random_(seed), size_(size), signature_(signature), members_(groups) {
+        for (int i = 0; i < groups; ++i) members_[i].id = signature * 1000 + i + 1;
+    }
+    // Duration of one iteration of a group, ns, under a setting.
+    std::function<double(const Setting&, std::mt19937&)> duration = [](const Setting&, std::mt19937& random) {
+        return std::lognormal_distribution<double>(std::log(20e6), 0.05)(random);
+    };
+
+    void run_until(double now_ns) {
+        for (Member& member : members_)
+            while (member.next_ns <= now_ns) call(member);
+    }
+
+    void report(Conductor& conductor, std::uint64_t now_ns) {
+        for (Member& member : members_) {
+            Progress progress{};
+            progress.communicator = member.id;
+            progress.calls = member.calls;
+            progress.signature = signature_;
+            progress.bytes = 131072;
+            progress.period = 1;
+            progress.size = size_;
+            progress.members = size_;
+            progress.most_local = 1;
+            progress.local = 1;
+            progress.leaves = 2;
+            conductor.progress(progress, now_ns);
+            for (const BlockSummary& block : member_blocks_[member.id]) conductor.block(block);
+            member_blocks_[member.id].clear();
+        }
+    }
+
+    void deliver(const Directive& directive) {
+        for (Member& member : members_) {
+            if (member.id != directive.communicator) continue;
+            if (directive.from_sequence < member.calls) ++late;
+            member.pending = directive;
+            given.push_back(directive);
+        }
+    }
+
+    std::vector<Member>& members() { return members_; }
+    void rename(std::uint64_t signature) { signature_ = signature; }
+
+    int late = 0;
+    std::vector<Directive> given;
+    std::uint64_t paced_calls = 0;
+    bool swallow_blocks = false;
+
+private:
+    void call(Member& member) {
+        if (member.pending.epoch != member.running.epoch && member.calls >= member.pending.from_sequence) {
+            member.block = RankBlock{};
+            member.block.epoch = member.pending.epoch;
+            member.block.late = member.calls > member.pending.from_sequence ? 1 : 0;
+            member.running = member.pending;
+            member.running.from_sequence = member.calls;
+        }
+        const double took = duration(member.running.setting, random_);
+        member.next_ns += took;
+        ++member.calls;
+        if (member.running.setting.arm != Arm::off) ++paced_calls;
+        if (member.running.epoch == 0) return;
+        const std::uint64_t done = member.calls - member.running.from_sequence;
+        if (done <= member.running.skip || member.block.iterations == member.running.length) return;
+        RankBlock& block = member.block;
+        ++block.iterations;
+        ++block.calls;
+        const auto ns = static_cast<std::uint64_t>(took);
+        block.iterations_ns += ns;
+        block.iterations_ns2 += took * took;
+        block.wait_ns += ns / 2;
+        block.service_ns += ns / 2;
+        block.shortest_wait_ns = block.shortest_wait_ns == 0 || ns / 2 < block.shortest_wait_ns ? ns / 2 : block.shortest_wait_ns;
+        block.longest_wait_ns = std::max(block.longest_wait_ns, ns / 2);
+        block.longest_service_ns = block.longest_wait_ns;
+        if (block.iterations < member.running.length || swallow_blocks) return;
+        BlockSummary sum = summary_of(block, member.id, size_, 0);
+        for (std::uint32_t i = 1; i < size_; ++i) join(sum, summary_of(block, member.id, size_, i));
+        member_blocks_[member.id].push_back(sum);
+    }
+
+    std::mt19937 random_;
+    std::uint32_t size_;
+    std::uint64_t signature_;
+    std::vector<Member> members_;
+    std::map<std::uint64_t, std::vector<BlockSummary>> member_blocks_;
+};
+
+// What a conductor is in the leader: reports each 100 ms, directives that arrive 30 ms later.
+class World {
+public:
+    explicit World(const Tuning& tuning = {}) : conductor(std::make_unique<Conductor>(tuning, ~std::uint64_t{0}, 1)) {}
+
+    void run(double seconds) {
+        const std::uint64_t end = now + static_cast<std::uint64_t>(seconds * 1e9);
+        std::vector<Directive> directives(conducted_limit);
+        while (now < end) {
+            now += 100 * ms;
+            for (Job* job : jobs) {
+                job->run_until(static_cast<double>(now));
+                job->report(*conductor, now);
+            }
+            const std::uint32_t count = conductor->directives(now, directives.data(), conducted_limit);
+            for (Job* job : jobs) {
+                job->run_until(static_cast<double>(now + 30 * ms));
+                for (std::uint32_t i = 0; i < count; ++i) job->deliver(directives[i]);
+            }
+        }
+    }
+
+    std::unique_ptr<Conductor> conductor;
+    std::vector<Job*> jobs;
+    std::uint64_t now = 1000 * ms;
+};
+
+// Overload: every so often a group stalls for 200 ms, unless turns are taken.
+double cliff(const Setting& setting, std::mt19937& random) {
+    const bool turns = setting.arm == Arm::admit || setting.arm == Arm::slots;
+    const double base = std::lognormal_distribution<double>(std::log(turns ? 80e6 : 75e6), 0.05)(random);
+    return base + (!turns && std::bernoulli_distribution(0.3)(random) ? 200e6 : 0);
+}
+
+TEST(Conductor, ParallelGroupsAreOneClassAndChangeTogether) {
+    World world;
+    Job job(4, 2, 7, 1);
+    world.jobs = {&job};
+    world.run(20);
+    ASSERT_EQ(world.conductor->classes(), 1u);
+    EXPECT_EQ(world.conductor->account(0).facts.communicators, 4u);
+    EXPECT_EQ(job.late, 0);
+    ASSERT_GE(job.given.size(), 8u);
+    // in each round every group once, positions 0 to 3, one setting, one length
+    for (std::size_t i = 0; i + 3 < job.given.size(); i += 4) {
+        std::set<std::uint32_t> positions;
+        for (std::size_t j = i; j < i + 4; ++j) {
+            positions.insert(job.given[j].position);
+            EXPECT_EQ(job.given[j].setting, job.given[i].setting);
+            EXPECT_EQ(job.given[j].epoch, job.given[i].epoch);
+            EXPECT_EQ(job.given[j].length, job.given[i].length);
+            EXPECT_GT(job.given[j].length, 0u);
+        }
+        EXPECT_EQ(positions.size(), 4u);
+    }
+}
+
+TEST(Conductor, EngagesWhatHelpsAndLeavesAloneWhatDoesNot) {
+    World world;
+    Job job(4, 2, 7, 2);
+    job.duration = cliff;
+    std::uint64_t segments = 0;
+    world.jobs = {&job};
+    for (int i = 0; i < 60; ++i) {
+        world.conductor->retransmissions(segments += 40);
+        world.run(2);
+    }
+    const auto& account = world.conductor->account(0);
+    EXPECT_TRUE(account.account.state == Ended::engaged) << name_of(account.account.state);
+    EXPECT_TRUE(account.account.engaged.arm == Arm::admit || account.account.engaged.arm == Arm::slots) << name_of(account.account.engaged.arm);
+    EXPECT_GT(job.paced_calls, 0u);
+
+    World calm;
+    Job even(4, 2, 7, 3);
+    calm.jobs = {&even};
+    calm.run(120);
+    EXPECT_EQ(even.paced_calls, 0u);
+}
+
+TEST(Conductor, AFaultTurnsEverythingOffForGood) {
+    World world;
+    Job job(4, 2, 7, 2);
+    job.duration = cliff;
+    world.jobs = {&job};
+    std::uint64_t segments = 0;
+    for (int i = 0; i < 10; ++i) {
+        world.conductor->retransmissions(segments += 40);
+        world.run(2);
+    }
+    world.conductor->fault();
+    world.run(1);
+    for (const Member& member : job.members()) EXPECT_EQ(member.pending.setting.arm, Arm::off);
+    const std::size_t given = job.given.size();
+    world.run(30);
+    EXPECT_EQ(job.given.size(), given);
+}
+
+TEST(Conductor, BlocksThatNeverComeBackEndInOff) {
+    World world;
+    Job job(2, 2, 7, 4);
+    job.duration = cliff;
+    job.swallow_blocks = true;
+    world.jobs = {&job};
+    world.run(120);
+    EXPECT_EQ(world.conductor->account(0).account.state, Ended::fault);
+    for (const Member& member : job.members()) EXPECT_EQ(member.pending.setting.arm, Arm::off);
+}
+
+TEST(Conductor, AProgramThatStopsForAWhileLosesNothing) {
+    World world;
+    Job job(2, 2, 7, 4);
+    world.jobs = {&job};
+    world.run(10);
+    for (Member& member : job.members()) member.next_ns += 60e9;  // a checkpoint
+    world.run(75);
+    EXPECT_NE(world.conductor->account(0).account.state, Ended::fault);
+    EXPECT_EQ(job.late, 0);
+}
+
+TEST(Conductor, AnotherLoopIsAnotherClass) {
+    World world;
+    Job job(2, 2, 7, 4);
+    world.jobs = {&job};
+    world.run(10);
+    ASSERT_EQ(world.conductor->classes(), 1u);
+    job.rename(9);
+    world.run(10);
+    for (const Member& member : job.members()) EXPECT_EQ(member.pending.setting.arm, Arm::off);
+}
+
+TEST(Conductor, OneClassIsProbedAtATime) {
+    World world;
+    Job first(2, 2, 7, 4), second(2, 4, 8, 5);
+    first.duration = second.duration = cliff;
+    world.jobs = {&first, &second};
+    std::uint64_t segments = 0;
+    for (int i = 0; i < 100; ++i) {
+        world.conductor->retransmissions(segments += 40);
+        world.run(1);
+        ASSERT_LE(world.conductor->classes(), 2u);
+        int probing = 0;
+        for (const Job* job : {&first, &second})
+            for (const Member& member : const_cast<Job*>(job)->members())
+                if (member.running.setting.arm != Arm::off) {
+                    ++probing;
+                    break;
+                }
+        const bool one_engaged = world.conductor->account(0).account.state == Ended::engaged || world.conductor->account(1).account.state == Ended::engaged;
+        if (!one_engaged) EXPECT_LE(probing, 1);
+    }
+    EXPECT_EQ(world.conductor->classes(), 2u);
+}
+
+TEST(Conductor, LinesAreTheBlocksInTheirOrder) {
+    World world;
+    Job job(2, 2, 7, 4);
+    world.jobs = {&job};
+    world.run(20);
+    std::vector<BlockLine> lines(64);
+    const std::uint32_t count = world.conductor->lines(lines.data(), 64);
+    ASSERT_GT(count, 2u);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        EXPECT_EQ(lines[i].signature, 7u);
+        EXPECT_NEAR(lines[i].mean_ns, 20e6, 2e6);
+        EXPECT_NEAR(lines[i].log_mean, std::log(20e6), 0.1);
+        EXPECT_EQ(lines[i].communicators, 2u);
+    }
+    EXPECT_EQ(world.conductor->lines(lines.data(), 64), 0u);
+}
+
+}  // namespace
+}  // namespace paced::pacing
