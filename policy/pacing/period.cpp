@@ -6,7 +6,6 @@ namespace {
 
 constexpr std::uint32_t least_window = 64;   // calls that a short period must explain too, where there are as many
 constexpr std::uint32_t patience = 3;        // searches in a row without it before a period is given up
-constexpr std::uint32_t own_bytes_class = 0xff;
 
 // splitmix64's finalizer
 constexpr std::uint64_t mix(std::uint64_t value) {
@@ -16,40 +15,14 @@ constexpr std::uint64_t mix(std::uint64_t value) {
     return value ^ value >> 31;
 }
 
-constexpr std::uint32_t symbol_of(const PeriodFinder::Ended& call) {
-    const auto size_class = call.own_bytes ? own_bytes_class : call.bytes == 0 ? 0 : 64 - static_cast<std::uint32_t>(__builtin_clzll(call.bytes));
-    return call.operation << 8 | size_class;
-}
-
-// Early, since a short job should learn its iteration too; then seldom, since a search may cost microseconds.
-constexpr bool is_time(std::uint64_t calls) {
-    if (calls < 64) return calls == 16 || calls == 32;
-    return calls <= 1024 ? calls % 64 == 0 : calls % 256 == 0;
-}
-
 }  // namespace
 
-std::uint64_t PeriodFinder::weight_of(std::uint64_t communicator, const Ended& call) { return mix(communicator ^ mix(symbol_of(call))); }
-
-bool PeriodFinder::add(const Ended& call, std::uint64_t after) {
-    history_[place_] = {symbol_of(call), static_cast<std::uint32_t>((call.elsewhere - last_sum_) >> 32), call.bytes};
-    place_ = place_ + 1 == period_history ? 0 : place_ + 1;
-    last_sum_ = after;
-    follow_marks(call.marks);
-    if (!is_time(++calls_)) return false;
-    look();
-    return true;
-}
-
 void PeriodFinder::follow_marks(std::uint64_t marks) {
-    if (marks != last_marks_) {
-        const bool whole = marks == last_marks_ + 1 && last_marks_ != 0;
-        equal_ = !whole ? 0 : since_mark_ == interval_ ? equal_ + 1 : 1;
-        interval_ = whole ? since_mark_ : 0;
-        since_mark_ = 0;
-        last_marks_ = marks;
-    }
-    ++since_mark_;
+    const bool whole = marks == last_marks_ + 1 && last_marks_ != 0;
+    equal_ = !whole ? 0 : since_mark_ == interval_ ? equal_ + 1 : 1;
+    interval_ = whole ? since_mark_ : 0;
+    since_mark_ = 0;
+    last_marks_ = marks;
 }
 
 std::uint32_t PeriodFinder::marked() const {
@@ -74,6 +47,7 @@ std::uint32_t PeriodFinder::smallest(std::uint32_t known, bool with_context) con
 }
 
 void PeriodFinder::look() {
+    next_look_ = look_after(calls_);
     // The first call's context is all that went before.
     const auto known = static_cast<std::uint32_t>(calls_ - 1 < period_history ? calls_ - 1 : period_history);
     std::uint32_t found = marked();

@@ -31,12 +31,24 @@ public:
         std::uint64_t elsewhere;
         std::uint64_t marks;  // that the program has set so far
     };
-    // What the running sum grows by.
-    static std::uint64_t weight_of(std::uint64_t communicator, const Ended& call);
+    // What the running sum grows by. Few instructions, since it is worked out at every call; communicator is a hash already.
+    static std::uint64_t weight_of(std::uint64_t communicator, const Ended& call) {
+        const std::uint64_t product = (communicator ^ symbol_of(call)) * 0x9e37'79b9'7f4a'7c15;
+        return (product ^ product >> 32) * 0xbf58'476d'1ce4'e5b9;
+    }
 
     // A call has ended. True where it was time to look: period, signature and bytes may be others than before.
     // after: the running sum with this call added.
-    bool add(const Ended& call, std::uint64_t after);
+    bool add(const Ended& call, std::uint64_t after) {
+        history_[place_] = {symbol_of(call), static_cast<std::uint32_t>((call.elsewhere - last_sum_) >> 32), call.bytes};
+        place_ = place_ + 1 == period_history ? 0 : place_ + 1;
+        last_sum_ = after;
+        if (call.marks != last_marks_) follow_marks(call.marks);
+        ++since_mark_;
+        if (++calls_ != next_look_) return false;
+        look();
+        return true;
+    }
 
     std::uint32_t period() const { return period_; }  // calls; 0: none
     // Of one period, wherever it is thought to begin: its symbols in their cyclic order. 0: none.
@@ -52,11 +64,19 @@ private:
         std::uint64_t bytes;
     };
 
+    static constexpr std::uint32_t own_bytes_class = 0xff;
+    static std::uint32_t symbol_of(const Ended& call) {
+        const std::uint32_t size_class = call.bytes == 0 ? 0 : 64 - static_cast<std::uint32_t>(__builtin_clzll(call.bytes));
+        return call.operation << 8 | (call.own_bytes ? own_bytes_class : size_class);
+    }
     const Entry& back(std::uint32_t calls) const {  // 0: the last one
         return history_[place_ > calls ? place_ - 1 - calls : place_ + period_history - 1 - calls];
     }
     bool explains(std::uint32_t period, std::uint32_t window, bool with_context) const;
     std::uint32_t smallest(std::uint32_t known, bool with_context) const;
+    // Early at first, since a short job should learn its iteration too; then seldom, since a search may cost microseconds.
+    static constexpr std::uint64_t first_look = 16;
+    static constexpr std::uint64_t look_after(std::uint64_t calls) { return calls + (calls < 32 ? 16 : calls < 64 ? 32 : calls < 1024 ? 64 : 256); }
     std::uint32_t marked() const;
     void follow_marks(std::uint64_t marks);
     void look();
@@ -67,7 +87,7 @@ private:
     std::uint32_t period_ = 0;
     std::uint32_t misses_ = 0;       // searches in a row that did not find it again
     bool by_context_ = false;        // how it was found
-    std::uint64_t calls_ = 0;
+    std::uint64_t calls_ = 0, next_look_ = first_look;
     std::uint64_t last_sum_ = 0;
     std::uint64_t signature_ = 0, bytes_ = 0;
     std::uint64_t last_marks_ = 0;

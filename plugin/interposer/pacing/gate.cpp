@@ -29,7 +29,7 @@ constexpr std::uint64_t hold_margin_ns = 50'000;
 // By then an MPI has made its connections.
 constexpr std::uint64_t socket_call = 64;
 
-Paced pool[segment::communicator_limit];  // by the communicator's place in the slot
+constinit Paced pool[segment::communicator_limit];  // by the communicator's place in the slot
 std::uint64_t calls_of_process;           // running sum of PeriodFinder::weight_of; threads that mix spoil it, not more
 char segment_path[544];
 std::uint32_t crowd_claimed;              // Header::claimed when `crowded` was found out

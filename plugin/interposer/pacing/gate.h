@@ -25,19 +25,19 @@ struct Tracked;
 
 // Of one communicator in this process. Fixed memory (gate.cpp); used by one thread at a time, as MPI demands.
 struct Paced {
-    segment::Header* header;
-    pacing::PacedCommunicator* node;
-    pacing::PacedRank* shown;
-    std::uint32_t rank;           // in the communicator
-    std::uint32_t quiet_version;  // of the node's entry, while there is nothing to do before a call; else `busy`
-    std::uint32_t version;        // last read
-    std::uint32_t told;           // calls counted in node->arrived
-    bool has_pending;
-    bool phase_due;
+    segment::Header* header = nullptr;
+    pacing::PacedCommunicator* node = nullptr;
+    pacing::PacedRank* shown = nullptr;
+    std::uint32_t rank = 0;           // in the communicator
+    std::uint32_t quiet_version = 0;  // of the node's entry, while there is nothing to do before a call; else gate_is_busy
+    std::uint32_t version = 0;        // last read
+    std::uint32_t told = 0;           // calls counted in node->arrived
+    bool has_pending = false;
+    bool phase_due = false;
     pacing::Directive pending, current;
-    std::uint64_t last_wait_ns;      // of the last synchronizing call
-    std::uint64_t shortest_wait_ns;  // in the last finished block; 0: not known
-    std::uint64_t last_completion_ns;
+    std::uint64_t last_wait_ns = 0;      // of the last synchronizing call
+    std::uint64_t shortest_wait_ns = 0;  // in the last finished block; 0: not known
+    std::uint64_t last_completion_ns = 0;
     Meter meter;
     pacing::PeriodFinder period;
 };

@@ -29,11 +29,48 @@ public:
     const pacing::RankBlock& close();
 
 private:
+    static void raise(std::uint64_t& most, std::uint64_t value) {
+        if (value > most) most = value;
+    }
+
     pacing::RankBlock block_;
     std::uint64_t first_ = 0, end_ = 0;    // sequence numbers: measured from .. to, exclusive
     std::uint64_t boundary_ns_ = 0;        // where the running iteration began; 0: not known
     std::uint32_t period_ = 0, steps_ = 0;
     bool open_ = false, complete_ = false;
 };
+
+inline bool Meter::add(const MeteredCall& call) {
+    if (!open_) return false;
+    if (call.sequence < first_) {
+        boundary_ns_ = call.completion_ns;
+        return false;
+    }
+    if (call.synchronizing && call.completion_ns != 0) {
+        const std::uint64_t wait = call.completion_ns - call.arrival_ns, service = call.completion_ns - call.entry_ns;
+        ++block_.calls;
+        block_.wait_ns += wait;
+        if (wait < block_.shortest_wait_ns) block_.shortest_wait_ns = wait;
+        raise(block_.longest_wait_ns, wait);
+        block_.service_ns += service;
+        raise(block_.longest_service_ns, service);
+        block_.held_ns += call.held_ns;
+        block_.held += call.held_ns != 0 ? 1 : 0;
+        block_.timeouts += call.timed_out ? 1 : 0;
+    }
+    if (period_ != 0 && ++steps_ == period_) {
+        if (boundary_ns_ != 0 && call.completion_ns != 0) {
+            const std::uint64_t took = call.completion_ns - boundary_ns_;
+            ++block_.iterations;
+            block_.iterations_ns += took;
+            block_.iterations_ns2 += static_cast<double>(took) * static_cast<double>(took);
+            raise(block_.longest_ns, took);
+        }
+        boundary_ns_ = call.completion_ns;
+        steps_ = 0;
+    }
+    complete_ = complete_ || call.sequence + 1 >= end_;
+    return call.sequence + 1 >= end_;
+}
 
 }  // namespace paced::interposer
