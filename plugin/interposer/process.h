@@ -22,6 +22,7 @@ struct Process {
     bool counts_threads = false;       // several threads may be in calls at once: `inside` says how many are
     std::uint32_t inside = 0;
     std::uint64_t delay_limit_ns = 0;  // of one call, whatever a setting says
+    std::uint64_t called = 0;          // running sum over all calls (policy/pacing/period.h); threads that mix spoil it, no more
 };
 
 extern Process* process_page;  // nullptr until start_process has engaged

@@ -7,12 +7,10 @@
 #include <cstring>
 
 #include "plugin/interposer/communicators.h"
-#include "plugin/interposer/mpi/operations.h"
 #include "plugin/interposer/pacing/crowded.h"
 #include "plugin/interposer/pacing/delay.h"
 #include "plugin/interposer/pacing/node_table.h"
 #include "plugin/interposer/pacing/sockets.h"
-#include "plugin/interposer/process.h"
 
 namespace paced::interposer {
 
@@ -26,24 +24,16 @@ namespace {
 constexpr std::uint64_t longest_delay_ns = 1'000'000'000;
 // A remote hold ends this much before the rank's own shortest wait: what a sleeper may wake too late.
 constexpr std::uint64_t hold_margin_ns = 50'000;
-// By then an MPI has made its connections.
+// By then an MPI has made its connections. One of the calls at which the period is looked for.
 constexpr std::uint64_t socket_call = 64;
 
 constinit Paced pool[segment::communicator_limit];  // by the communicator's place in the slot
-std::uint64_t calls_of_process;           // running sum of PeriodFinder::weight_of; threads that mix spoil it, not more
 char segment_path[544];
 std::uint32_t crowd_claimed;              // Header::claimed when `crowded` was found out
 bool crowded = true;
 BriefLock rate_lock;
 std::uint32_t rated;                      // communicators whose setting is RATE
 bool sockets_counted;
-
-constexpr std::uint32_t bit(Operation operation) { return 1u << static_cast<std::uint32_t>(operation); }
-constexpr std::uint32_t synchronizing = bit(Operation::barrier) | bit(Operation::allreduce) | bit(Operation::allgather) | bit(Operation::allgatherv)
-    | bit(Operation::alltoall) | bit(Operation::alltoallv) | bit(Operation::alltoallw) | bit(Operation::reduce_scatter) | bit(Operation::reduce_scatter_block);
-constexpr std::uint32_t own_bytes = bit(Operation::allgatherv) | bit(Operation::gatherv) | bit(Operation::scatterv) | bit(Operation::alltoallv) | bit(Operation::alltoallw);
-
-bool is_in(std::uint32_t set, std::uint32_t operation) { return (set >> operation & 1) != 0; }
 
 bool is_newer(std::uint32_t epoch, std::uint32_t than) { return epoch != 0 && static_cast<std::int32_t>(epoch - than) > 0; }
 
@@ -60,12 +50,6 @@ void show_void(pacing::PacedRank& shown, std::uint32_t epoch) {
     block.epoch = epoch;
     block.late = 1;
     show_block(shown, block);
-}
-
-void finish_block(Paced& paced) {
-    const pacing::RankBlock& block = paced.meter.close();
-    if (block.calls != 0 && block.late == 0) paced.shortest_wait_ns = block.shortest_wait_ns;
-    show_block(*paced.shown, block);
 }
 
 void change_rate(Process& process, const Setting& from, const Setting& to) {
@@ -122,7 +106,7 @@ void start_block(Process& process, Paced& paced, std::uint64_t sequence) {
 // Non-blocking collectives that may be under way on the communicator are no reason: when they complete is not seen, and a
 // delay holds up their progress as any computation would; the law measures whether that costs more than it gains.
 bool may_delay(const Process& process, std::uint32_t operation, std::uint64_t arrival_ns) {
-    return arrival_ns != 0 && is_in(synchronizing, operation) && load(process.inside) <= 1 && load(process.paused) == 0;
+    return arrival_ns != 0 && is_in(synchronizing_operations, operation) && load(process.inside) <= 1 && load(process.paused) == 0;
 }
 
 // All calls that this rank has begun, told to the others on the node; those that wait for it are woken by the last. True: all are here.
@@ -197,17 +181,6 @@ bool delay(Process& process, Paced& paced, std::uint64_t sequence, bool may_wait
     return true;
 }
 
-void show_period(Paced& paced) {
-    pacing::PacedRank& shown = *paced.shown;
-    const pacing::PeriodFinder& found = paced.period;
-    if (load(shown.signature) == found.signature() && load(shown.period) == found.period() && load(shown.bytes) == found.bytes()) return;
-    store(shown.signature, 0u);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    store(shown.period, found.period());
-    store(shown.bytes, found.bytes());
-    store_release(shown.signature, found.signature());
-}
-
 void count_sockets_once(Process& process) {
     if (__atomic_test_and_set(&sockets_counted, __ATOMIC_RELAXED)) return;
     store(process.slot->rank.fabric_sockets, count_fabric_sockets());
@@ -244,6 +217,26 @@ Paced* pace_communicator(Process& process, const Tracked& tracked) {
     return &paced;
 }
 
+void finish_block(Paced& paced) {
+    const pacing::RankBlock& block = paced.meter.close();
+    if (block.calls != 0 && block.late == 0) paced.shortest_wait_ns = block.shortest_wait_ns;
+    show_block(*paced.shown, block);
+}
+
+void show_period(Process& process, Paced& paced, std::uint64_t sequence) {
+    if (sequence + 1 == socket_call) count_sockets_once(process);
+    pacing::PacedRank& shown = *paced.shown;
+    const pacing::PeriodFinder& found = paced.period;
+    if (load(shown.signature) == found.signature() && load(shown.period) == found.period() && load(shown.bytes) == found.bytes()) return;
+    store(shown.signature, 0u);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    store(shown.period, found.period());
+    store(shown.bytes, found.bytes());
+    store_release(shown.signature, found.signature());
+}
+
+void give_back_permit(Paced& paced, std::uint64_t sequence) { permit_done(*paced.header, permit_of(paced, sequence)); }
+
 void release_communicator(Process& process, Paced& paced) {
     change_rate(process, paced.current.setting, Setting{});
     paced.current.setting = Setting{};
@@ -260,22 +253,6 @@ void wait_at_gate(Process& process, Paced& paced, std::uint32_t operation, std::
         passage.held_ns = passage.entry_ns - arrival_ns;
     }
     errno = error;
-}
-
-void leave_gate(Process& process, Paced& paced, std::uint32_t operation, std::uint64_t sequence, std::uint64_t bytes, std::uint64_t arrival_ns,
-                std::uint64_t completion_ns, const Passage& passage) {
-    if (passage.permit) permit_done(*paced.header, permit_of(paced, sequence));
-    const bool waits_tell = is_in(synchronizing, operation);
-    if (paced.meter.is_open()
-        && paced.meter.add({sequence, waits_tell, arrival_ns, passage.entry_ns, completion_ns, passage.held_ns, passage.timed_out}))
-        finish_block(paced);
-    if (waits_tell && completion_ns != 0) paced.last_wait_ns = completion_ns - arrival_ns;
-    paced.last_completion_ns = completion_ns;
-    const pacing::PeriodFinder::Ended call{operation, is_in(own_bytes, operation), bytes, load(calls_of_process), load(process.slot->rank.marks)};
-    const std::uint64_t after = call.elsewhere + pacing::PeriodFinder::weight_of(paced.node->id, call);
-    store(calls_of_process, after);
-    if (paced.period.add(call, after)) show_period(paced);
-    if (sequence + 1 == socket_call) count_sockets_once(process);
 }
 
 }  // namespace paced::interposer

@@ -13,15 +13,25 @@
 // setting `off` also the meter.
 #pragma once
 
+#include "plugin/interposer/mpi/operations.h"
 #include "plugin/interposer/pacing/meter.h"
 #include "plugin/interposer/pacing/permits.h"
+#include "plugin/interposer/process.h"
 #include "plugin/interposer/shared.h"
 #include "policy/pacing/period.h"
 
 namespace paced::interposer {
 
-struct Process;
 struct Tracked;
+
+constexpr std::uint32_t bit_of(Operation operation) { return 1u << static_cast<std::uint32_t>(operation); }
+// End on all members together, and are where a delay is legal.
+inline constexpr std::uint32_t synchronizing_operations = bit_of(Operation::barrier) | bit_of(Operation::allreduce) | bit_of(Operation::allgather) | bit_of(Operation::allgatherv)
+    | bit_of(Operation::alltoall) | bit_of(Operation::alltoallv) | bit_of(Operation::alltoallw) | bit_of(Operation::reduce_scatter) | bit_of(Operation::reduce_scatter_block);
+// Their payload is each rank's own.
+inline constexpr std::uint32_t own_bytes_operations = bit_of(Operation::allgatherv) | bit_of(Operation::gatherv) | bit_of(Operation::scatterv) | bit_of(Operation::alltoallv) | bit_of(Operation::alltoallw);
+
+constexpr bool is_in(std::uint32_t set, std::uint32_t operation) { return (set >> operation & 1) != 0; }
 
 // Of one communicator in this process. Fixed memory (gate.cpp); used by one thread at a time, as MPI demands.
 struct Paced {
@@ -70,7 +80,23 @@ inline void pass_gate(Process& process, Paced& paced, std::uint32_t operation, s
     if (__builtin_expect(load(paced.node->version) != paced.quiet_version, 0)) wait_at_gate(process, paced, operation, sequence, arrival_ns, passage);
 }
 
-void leave_gate(Process& process, Paced& paced, std::uint32_t operation, std::uint64_t sequence, std::uint64_t bytes, std::uint64_t arrival_ns,
-                std::uint64_t completion_ns, const Passage& passage);
+void finish_block(Paced& paced);
+void show_period(Process& process, Paced& paced, std::uint64_t sequence);
+void give_back_permit(Paced& paced, std::uint64_t sequence);
+
+inline void leave_gate(Process& process, Paced& paced, std::uint32_t operation, std::uint64_t sequence, std::uint64_t bytes, std::uint64_t arrival_ns,
+                       std::uint64_t completion_ns, const Passage& passage) {
+    if (__builtin_expect(passage.permit, 0)) give_back_permit(paced, sequence);
+    const bool waits_tell = is_in(synchronizing_operations, operation);
+    if (paced.meter.is_open()
+        && paced.meter.add({sequence, waits_tell, arrival_ns, passage.entry_ns, completion_ns, passage.held_ns, passage.timed_out}))
+        finish_block(paced);
+    if (waits_tell && completion_ns != 0) paced.last_wait_ns = completion_ns - arrival_ns;
+    paced.last_completion_ns = completion_ns;
+    const pacing::PeriodFinder::Ended call{operation, is_in(own_bytes_operations, operation), bytes, load(process.called), load(process.slot->rank.marks)};
+    const std::uint64_t after = call.elsewhere + pacing::PeriodFinder::weight_of(paced.node->id, call);
+    store(process.called, after);
+    if (__builtin_expect(paced.period.add(call, after), 0)) show_period(process, paced, sequence);
+}
 
 }  // namespace paced::interposer
