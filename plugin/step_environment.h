@@ -22,6 +22,7 @@ inline constexpr char window[] = "PACED_FABRIC_STEP_WINDOW";
 //   key            the job key, 64 hexadecimal digits, mode 0600
 //   plan.json      what was decided for this node (written by the launch)
 //   node-NAME.dump the records of another node, written by the leader at the end
+//   pacing, pacing-blocks   under pace, by the leader: policy/io/pacing_file.h
 //   merged         empty; there once the leader has written all dumps that it will write
 inline constexpr char run_dir[] = "PACED_FABRIC_STEP_RUN_DIR";
 // Path of plan.json
@@ -37,6 +38,11 @@ inline constexpr char session[] = "PACED_FABRIC_STEP_SESSION";
 // This node's name, and how many nodes the step has
 inline constexpr char node[] = "PACED_FABRIC_STEP_NODE";
 inline constexpr char node_count[] = "PACED_FABRIC_STEP_NODE_COUNT";
+// Under pace: constants of the law that the site has set, "name=value name=value" (policy/pacing/tuning.h), at most 1,023
+// characters; empty: all as built in. Read on the node that merges; the others may have it
+inline constexpr char pacing[] = "PACED_FABRIC_STEP_PACING";
+// Under pace: name of the switch that this node hangs from, as the fabric file has it; empty: not known
+inline constexpr char leaf[] = "PACED_FABRIC_STEP_LEAF";
 // Where `paced run` started mpirun: the hosts in the order that it was handed, "n[1,3,2,4]", or "kept: " and why not
 inline constexpr char order[] = "PACED_FABRIC_STEP_ORDER";
 // How mpirun would have bound its ranks without that order, which takes its own binding away: core | numa; each rank does it

@@ -15,7 +15,8 @@ namespace paced::interposer {
 
 struct Paced;
 
-// Fixed memory of the process, used by one thread at a time, as MPI demands of a communicator's collectives.
+// Fixed memory of the process. Used by one thread at a time, as MPI demands of a communicator's collectives, but where
+// `threads` says otherwise (recorder.cpp tells how).
 struct Tracked {
     enum class Kind : std::uint32_t {
         free,
@@ -33,8 +34,10 @@ struct Tracked {
     // time, which owner (in the segment) then shows.
     segment::Record* records;
     const std::uint64_t* owner;
-    std::uint64_t tag;
-    Paced* paced;  // pacing/gate.h; nullptr: not paced, as always under `observe`
+    std::uint64_t tag;  // owner_of(index, the block that records is for); 0: none
+    bool threads;           // several threads may be inside at once
+    std::uint32_t inside;   // how many are, where threads
+    Paced* paced;           // pacing/gate.h; nullptr: not paced, as always under `observe`
 };
 
 // The key under which a handle is kept. Open MPI's Fortran integers are numbers of their own.
@@ -49,6 +52,9 @@ Tracked* find_tracked(word key);
 // handle's entry, made if need be: as a child of parent (its id), 0 for none. nullptr: no room, or the library refused.
 // Only for handles that the library has just accepted, since it is asked about them.
 Tracked* track(const Library& mpi, word handle, std::uint64_t parent);
+// A communicator of another library than MPI, whose adapter knows its id, in place of what was kept under key. It may be
+// used by several threads at once. nullptr: no room.
+Tracked* enter_communicator(word key, std::uint64_t id, std::uint32_t size, std::uint32_t rank);
 // A second key for the same communicator.
 void track_alias(word key, Tracked* tracked);
 // Forgets it under all its keys.

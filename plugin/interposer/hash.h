@@ -14,6 +14,9 @@ public:
     constexpr void add(std::uint64_t number) {
         for (int shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(number >> shift));
     }
+    constexpr void add_bytes(const char* bytes, std::uint64_t count) {
+        for (std::uint64_t i = 0; i < count; ++i) add_byte(static_cast<unsigned char>(bytes[i]));
+    }
     constexpr void add_text(const char* text) {
         while (*text != '\0') add_byte(static_cast<unsigned char>(*text++));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This process as a rank of our step: engaged or not, and with what. Until MPI_Init returns in a process whose
-// environment names a step that is its own, nothing here exists: no file, no thread, no mapping.
+// This process as a rank of our step: engaged or not, and with what. Until MPI_Init returns, or a Gloo context is
+// connected, in a process whose environment names a step that is its own, nothing here exists: no file, no thread, no mapping.
 #pragma once
 
 #include "plugin/interposer/mpi/library.h"
@@ -13,7 +13,7 @@ namespace paced::interposer {
 struct Process {
     std::uint32_t engaged;
     std::uint32_t paused;  // by MPI_Pcontrol(0)
-    const Library* mpi;
+    const Library* mpi;    // nullptr: no MPI here, or none yet
     segment::Slot* slot;
     segment::Header* header;
     bool agent;  // speaks for the node
@@ -39,6 +39,22 @@ bool is_untried();
 void start_process();
 // Before MPI_Init is entered.
 void before_start();
+
+// A rank that its launcher numbers.
+struct Place {
+    int rank, size;
+};
+// As RANK and WORLD_SIZE say (torchrun and scripts set them for each process), else SLURM_PROCID and SLURM_NTASKS; otherwise instead.
+Place place_in_environment(Place instead);
+// The same for a process that is a rank through another library than MPI; library is its name in the report. Should MPI
+// begin later, it joins what is there. Whether this process is engaged.
+bool start_process_without_mpi(Place place, const char* library);
+// Its last communicator is gone, or there is one again. Only where there is no MPI.
+void rest_process(bool resting);
+// exit() was called. Where there is no MPI and the process rests, the node's agent collects, as after_finalize. A process
+// that ends amid its communicators ends at once, as one that does not reach MPI_Finalize. Not in a child.
+void exit_process();
+
 // MPI_Finalize was called; no collective of the host follows.
 void finish_process();
 // MPI_Finalize has returned: the node's agent collects. Bounded, see exchange/agent.h.

@@ -3,6 +3,7 @@
 // layout in policy/io/segment.h stays plain data.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <time.h>
@@ -17,6 +18,16 @@ template <class T, class U> void store_release(T& to, U value) { __atomic_store_
 template <class T, class U> void add(T& to, U value) { store(to, static_cast<T>(load(to) + static_cast<T>(value))); }
 // For a counter that several threads of the process add to.
 template <class T> T fetch_add(T& to, T value) { return __atomic_fetch_add(&to, value, __ATOMIC_RELAXED); }
+
+// Plain data, word by word, while another process may write or read it: what is torn is for the caller to find out (a version, an
+// epoch). bytes: a multiple of 8.
+using AliasedWord [[gnu::may_alias]] = std::uint64_t;
+inline void load_words(void* to, const void* from, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes / 8; ++i) static_cast<AliasedWord*>(to)[i] = __atomic_load_n(static_cast<const AliasedWord*>(from) + i, __ATOMIC_RELAXED);
+}
+inline void store_words(void* to, const void* from, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes / 8; ++i) __atomic_store_n(static_cast<AliasedWord*>(to) + i, static_cast<const AliasedWord*>(from)[i], __ATOMIC_RELAXED);
+}
 
 // CLOCK_MONOTONIC: one clock for all processes of the node, read without a system call.
 inline std::uint64_t now_ns() {

@@ -34,7 +34,7 @@ inline constexpr std::uint32_t counter_limit = 64;
 inline constexpr std::uint32_t name_size = 64;
 
 // Calls that are counted but not recorded, by the function's name without "MPI_": the index is the position here.
-// The last is no function: any blocking collective on an intercommunicator.
+// The last two are no functions: any blocking collective on an intercommunicator, and on a Gloo context that has no id.
 #define PACED_COUNTED_FUNCTIONS(X)                                                                                      \
     X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iallgather) X(Iallgatherv) X(Igather) X(Igatherv) X(Iscatter)      \
     X(Iscatterv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw) X(Ireduce_scatter) X(Ireduce_scatter_block) X(Iscan)          \
@@ -44,14 +44,14 @@ inline constexpr std::uint32_t name_size = 64;
     X(Neighbor_allgather) X(Neighbor_allgatherv) X(Neighbor_alltoall) X(Neighbor_alltoallv) X(Neighbor_alltoallw)       \
     X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Ineighbor_alltoall) X(Ineighbor_alltoallv)                         \
     X(Ineighbor_alltoallw) X(Neighbor_allgather_init) X(Neighbor_allgatherv_init) X(Neighbor_alltoall_init)             \
-    X(Neighbor_alltoallv_init) X(Neighbor_alltoallw_init) X(intercommunicator)
+    X(Neighbor_alltoallv_init) X(Neighbor_alltoallw_init) X(intercommunicator) X(unknown_context)
 
 enum class Counter : std::uint32_t {
 #define PACED_COUNTER(name) name,
     PACED_COUNTED_FUNCTIONS(PACED_COUNTER)
 #undef PACED_COUNTER
 };
-inline constexpr std::uint32_t counter_count = static_cast<std::uint32_t>(Counter::intercommunicator) + 1;
+inline constexpr std::uint32_t counter_count = static_cast<std::uint32_t>(Counter::unknown_context) + 1;
 static_assert(counter_count <= counter_limit);
 
 // One collective as one rank saw it. arrival_ns is written before the call and is what makes a record valid;

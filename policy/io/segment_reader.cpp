@@ -38,6 +38,7 @@ static_assert(segment::operation_limit == report::operation_count);
 
 std::string counter_name(std::uint32_t index) {
     if (index == static_cast<std::uint32_t>(segment::Counter::intercommunicator)) return "collectives on intercommunicators";
+    if (index == static_cast<std::uint32_t>(segment::Counter::unknown_context)) return "collectives on Gloo contexts without an id";
     return counter_names[index];
 }
 

@@ -212,7 +212,7 @@ void Conductor::log(const Class& entry, const Observation& seen) {
     line.round = entry.law.last_block().round;
     line.iterations = seen.iterations;
     line.communicators = entry.account.facts.communicators;
-    line.valid = seen.valid ? 1 : 0;
+    line.valid = (seen.valid ? 1u : 0u) | (entry.law.last_block().ours ? 2u : 0u);
     line.ran = seen.ran;
     line.mean_ns = seen.mean_ns;
     line.log_mean = seen.log_mean;

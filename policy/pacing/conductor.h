@@ -27,7 +27,7 @@ struct BlockLine {
     std::uint32_t round = 0;           // comparison: all settings of the list once, in random order, are a round
     std::uint32_t iterations = 0;      // measured, washout left out
     std::uint32_t communicators = 0;
-    std::uint32_t valid = 0;           // 0 or 1
+    std::uint32_t valid = 0;           // bits: 1 valid, 2 comparison: the block of the law's own arm
     Setting ran;
     double mean_ns = 0, log_mean = 0, cv = 0;  // as in Observation
     double service_ns = 0, held_ns = 0;

@@ -1,89 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The control law of one class: what its next block runs under, given what its last one showed. A pure step function with
-// fixed memory: the same object in the interposer and in the simulator. No allocation, no exception, no libstdc++ at run
-// time (libm alone), no clock, no randomness but its own seeded generator.
+// fixed memory (under 64 KB): the same object in the interposer and in the simulator. No allocation, no exception, no libstdc++ at run
+// time (libm alone), no clock, no randomness but its own seeded generator. One thread at a time.
 //
 // A class is the set of communicators that behave alike (same size, operations, bytes and bottleneck): the parallel groups of one
 // program are probed together, since pacing one of them alone would hand its share of the link to the others.
 //
-//     probing   pairs of blocks (arm, off) in random order; a confidence sequence over log T_off - log T_arm
-//     engaged   the arm, with OFF holdout blocks from which the gain is claimed
-//     resting   off, for a back-off that doubles with every failed probe
-//     ended     off for good: fault, straggler, or the budget for probes is spent
+//     baseline  OFF blocks: how long, how noisy, what signature (off_window.h)
+//     probing   pairs of blocks (setting, OFF) in random order; an always-valid test of log T_off - log T_setting (pair_test.h, probe.h)
+//     engaged   the setting, with OFF holdout blocks from which the gain is claimed (engagement.h)
+//     resting   OFF, for a back-off that doubles with every round of probes, and for as long as nothing is seen to gain
+//     ended     OFF for good: fault, straggler, or no arm can act here
+// docs/pacing.md says why.
 #pragma once
 
 #include <cstdint>
 
+#include "policy/pacing/account.h"
+#include "policy/pacing/arms.h"
 #include "policy/pacing/block.h"
+#include "policy/pacing/comparison.h"
+#include "policy/pacing/engagement.h"
+#include "policy/pacing/observation.h"
+#include "policy/pacing/off_window.h"
+#include "policy/pacing/probe.h"
+#include "policy/pacing/random.h"
 #include "policy/pacing/setting.h"
 #include "policy/pacing/tuning.h"
 
 namespace paced::pacing {
-
-// What is known of a class beside its blocks.
-struct Facts {
-    std::uint32_t communicators = 0;   // in the class
-    std::uint32_t size = 0;            // members of each
-    std::uint32_t most_local = 0;      // the most members of one communicator on one node
-    bool crosses = false;              // the members of a communicator are under different leaves
-    bool tcp = false;                  // there are fabric sockets that RATE can act on
-    bool pays_for_waiting = false;     // a waiting member takes CPU time from others (more runnable ranks than cores)
-    std::uint64_t window_ns = 0;       // of the policy: the longest delay of one call; ~0: the law's own caps alone
-};
-
-// A finished block of all communicators of the class.
-struct Observation {
-    Setting ran;
-    std::uint32_t iterations = 0;      // of the mean communicator, washout left out
-    bool valid = false;                // all members took part, none learnt of it late
-    double mean_ns = 0;                // of an iteration: mean over communicators
-    double log_mean = 0;               // mean over communicators of log(mean iteration, ns): what arms are compared by
-    double cv = 0;                     // of iterations within a communicator, mean over communicators
-    double service_ns = 0;             // mean over communicators of the mean call's (BlockSummary::least_wait of an off block)
-    double longest_service_ns = 0;
-    double earliness_ns = 0;           // most - least mean wait, mean over communicators
-    double straggler_ns = 0;           // what the others wait at least for the one that is always last; 0: there is none
-    double held_ns = 0;                // our delays, sum over members
-    std::uint32_t held = 0, timeouts = 0;
-    std::uint64_t retransmissions = 0; // TCP segments sent again on the nodes of the class during the block
-};
-
-struct Decision {
-    Setting setting;
-    std::uint32_t iterations = 0;      // of the block, washout included
-    std::uint32_t washout = 0;
-};
-
-enum class Ended : std::uint8_t { running, engaged, no_gain, loses, no_verdict, straggler, fault, budget, not_applicable, finished };
-// "running", "engaged", "no gain", "loses", "no verdict", "persistent straggler", "fault", "budget spent", "not applicable", "job ended"
-const char* name_of(Ended ended);
-
-// What was tried, for the report.
-struct Trial {
-    Setting setting;
-    std::uint32_t pairs = 0;
-    std::uint32_t blocks = 0;          // of this setting, probes and engaged together
-    std::uint64_t first_iteration = 0, decided_iteration = 0;  // counted over the class's blocks
-    Ended ended = Ended::running;
-    // Gain in percent of throughput, 100 * (T_off / T_arm - 1), with a 95 % interval: of the probe, and (claimed) of the holdout.
-    double probe_gain = 0, probe_low = 0, probe_high = 0;
-    double gain = 0, gain_low = 0, gain_high = 0;
-    std::uint32_t holdout_blocks = 0;
-    double mean_ms = 0, cv = 0;        // engaged blocks
-    double off_mean_ms = 0, off_cv = 0;  // off blocks beside them
-    double held_ms = 0;                // per member and iteration, in this setting's blocks
-};
-inline constexpr std::uint32_t trial_limit = 24;
-
-struct Account {
-    Trial trials[trial_limit];
-    std::uint32_t count = 0;           // trials beyond the limit replace the last
-    std::uint64_t blocks = 0, void_blocks = 0, iterations = 0;
-    double probe_cost_ms = 0;          // what probe blocks took longer than the off blocks paired with them, per member; may be negative
-    double total_ms = 0;
-    Ended state = Ended::running;      // now
-    Setting engaged;                   // off: none
-};
 
 class Law {
 public:
@@ -92,16 +37,89 @@ public:
 
     // The first block, before anything is known.
     Decision first();
-    // The next one. An invalid observation is forgotten, and its block repeated; too many of them are a fault.
+    // The next one. An observation that is invalid, makes no sense or is of another setting than the one decided is forgotten,
+    // and its block repeated; too many of them in a row are a fault.
     Decision step(const Observation& observation);
     // Something unexpected in this class: off, now and for good.
     void fault();
+    // The job ended: what is still being tried will not be decided.
+    void finish();
     // Off for good? Then nothing more needs to be exchanged about this class.
-    bool is_over() const;
-    const Account& account() const;
+    bool is_over() const { return phase_ == Phase::over; }
+    const Account& account() const { return account_; }
+    // The block that the last step() was told of.
+    const BlockLog& last_block() const { return last_; }
 
 private:
-    // to be filled by the implementation: fixed memory
+    enum class Phase : std::uint8_t { baseline, resting, probing, engaged, fixed, comparing, over };
+    enum class Role : std::uint8_t { off, first, second, engaged, holdout, fixed, compared };
+
+    Decision run(Role role, const Setting& setting, std::uint32_t trial, double least_iterations);
+    Decision next();
+    bool take(const Observation& block);          // false: void
+    void learn(const Observation& block);
+    void end(Ended why);
+
+    // probing (law_probing.cpp)
+    bool begin_round(bool anyway);
+    bool begin_attempt();
+    void end_attempt(Ended why);
+    void rest(Ended why);
+    bool may_probe(double allowance_blocks) const;
+    Decision next_pair();
+    void pair_done();
+    void probe_pair_done(bool severe);
+    void refine_pair_done(double difference, bool severe);
+    void engage(const Setting& setting, std::uint32_t trial, double scale);
+    bool begin_refining();
+    std::uint32_t trial_of(const Setting& setting);
+    void write_probe(Trial& trial, const PairTest& test) const;
+    double pair_scale() const;
+    bool begin_comparison();
+
+    Tuning tuning_;
+    Facts facts_;
+    Random random_;
+    Account account_;
+    BlockLog last_;
+    OffWindow off_;
+
+    Phase phase_ = Phase::baseline;
+    Role role_ = Role::off;
+    Decision decision_;                   // what runs now
+    std::uint32_t trial_ = trial_limit;   // whose block it is; trial_limit: nobody's
+    std::uint32_t invalid_ = 0;           // in a row
+
+    // rounds of probes
+    Arm plan_[arm_count] = {};
+    std::uint32_t plan_count_ = 0, plan_at_ = 0, rounds_ = 0, rests_ = 0;
+    Probe probe_;
+    double wealth_[arm_count] = {};       // what each arm's attempts have kept (probe.h)
+    struct Shunned {
+        std::uint64_t until = 0;          // block
+        std::uint32_t times = 0;
+    } shunned_[arm_count][candidate_limit];
+    double backoff_ = 0, recheck_ = 0;    // blocks
+    std::uint64_t rest_left_ = 0, quiet_ = 0;
+    double cost_ms_ = 0, cost_noise_ms2_ = 0;
+
+    struct Pair {
+        Setting arm, control;
+        std::uint32_t candidate = 0, trial = 0;
+        bool arm_first = false, refining = false;
+        double least_iterations = 0;
+        Observation blocks[2];            // arm, control
+        std::uint32_t whole[2] = {};      // iterations, washout included
+    } pair_;
+
+    Engagement engagement_;
+    PairTest refine_;                     // of pair_.arm against the engaged setting, while pair_.refining
+    double refine_wait_ = 0;
+
+    Comparison comparison_;
+    Moments fixed_;
+    double held_ns_[trial_limit] = {}, held_iterations_[trial_limit] = {};
 };
+static_assert(sizeof(Law) < 65536);
 
 }  // namespace paced::pacing

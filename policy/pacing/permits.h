@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who may enter: the arbiter of the bottleneck domains. At most `width` communicators of a domain are in flight; a
-// communicator asks by its members' arrivals, is granted as a whole, and gives back when its members are done. Work-conserving:
+// Who may enter: the arbiter of the bottleneck domains. At most `width` communicators of a domain are in flight (and as many again
+// in what is expected to be their last moments, see lead_percent); a communicator asks by its members' arrivals, is granted as a whole, and gives back when its members are done. Work-conserving:
 // nobody waits while a permit is free. In the order of asking. A permit that is not given back is taken back after a
 // while (a member that died, a message that was lost), so nothing here can stop a job; the gate's own deadline is the second fence.
 //
@@ -24,22 +24,26 @@ inline constexpr std::uint32_t message_limit = 20000;
 // No permit lasts longer, whatever is asked for: the default of the site's window_max.
 inline constexpr std::uint64_t longest_permit_ns = 100'000'000;
 
+// See PermitRule::lead_percent. A call of 128 KiB over 100 Mbit/s uses the link for 10.9 of about 12.7 ms: in a seventh of its time it
+// meets its partner, or waits for the last bytes. tests/bench/permits/rules shows what follows.
+inline constexpr std::uint32_t default_lead_percent = 15;
+
 struct PermitRule {
     enum class Kind : std::uint8_t {
         admit,    // as above
         barrier,  // granted when all members have asked, any number in flight
     };
     Kind kind = Kind::admit;
-    // Granted when the first member asks (true) or when all have. An early grant spares the last arriver a round trip, and
-    // keeps the link idle until it comes.
+    // Granted when the first member asks (true) or when all have. An early grant spares the last arriver a round trip, but only where
+    // nobody waits, and keeps the link idle until it comes.
     bool on_first_request = false;
-    // Given back when the first member is done (true) or when all are.
+    // Given back when the first member is done (true) or when all are. Members end within what one hand-over takes: nothing to gain.
     bool on_first_done = false;
     std::uint32_t width = 1;      // at least 1
     std::uint64_t longest_ns = longest_permit_ns;
     // The next one is granted this long before the running one is expected to end, which covers the way of `done` and of the
     // grant and the start of the next call; 0: when it has ended. In percent of the expected time, since both ends of a call grow with it.
-    std::uint32_t lead_percent = 0;
+    std::uint32_t lead_percent = default_lead_percent;
 
     friend constexpr bool operator==(const PermitRule&, const PermitRule&) = default;
 };
@@ -49,7 +53,7 @@ public:
     struct Grant {
         std::uint64_t communicator;
         std::uint64_t sequence;
-        std::uint64_t members;  // who have asked for it
+        std::uint64_t members;  // whom to tell: who have asked and do not know
     };
 
     // From now on. Permits that are out stay out.
@@ -65,6 +69,8 @@ public:
     // The next grant to be sent; false: none.
     bool next(Grant& grant);
 
+    bool knows(std::uint64_t communicator) const;
+
     // For tests and the simulator: permits of the domain that are out and not yet passed on.
     std::uint32_t in_flight(std::uint32_t domain) const { return domain < permit_domains ? domains_[domain].out : 0; }
     std::uint64_t expired() const { return expired_; }
@@ -74,13 +80,14 @@ private:
     struct Entry {
         std::uint64_t communicator, sequence;
         std::uint64_t asked, left;    // members
+        std::uint64_t to_tell;        // members
         std::uint64_t granted_ns, touched_ns;
         std::uint64_t expected_ns;    // from grant to release; 0: not known
         std::uint32_t size;
         std::uint8_t domain;
         State state;
         bool counts;                  // it is one of its domain's `out`
-        bool to_send;                 // its grant waits in `sending_`
+        bool listed;                  // in `sending_`
     };
     struct Domain {
         PermitRule rule;
@@ -97,6 +104,7 @@ private:
     void start(Entry& entry, std::uint64_t sequence);
     void admit(Domain& domain, std::uint64_t now_ns);
     void grant(std::uint32_t index, std::uint64_t now_ns);
+    void tell(std::uint32_t index, std::uint64_t members);
     void release(Entry& entry);
     void pass_on(Entry& entry);
     std::uint64_t passed_on_at(const Entry& entry) const;

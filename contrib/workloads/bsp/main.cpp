@@ -1,44 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bsp: an MPI program that behaves like data-parallel training, and says at its end what an iteration cost it, so
 // that the figures of an observer can be checked against its own.
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <numeric>
 #include <vector>
 
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include "options.h"
-#include "training.h"
+#include "times.h"
+#include "workload.h"
+#include "world.h"
 
 namespace {
 
-// The smallest value that at least this share of all lies at or below.
-double quantile(const std::vector<double>& sorted, double share) {
-    const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-    return sorted[std::min(sorted.size() - 1, place > 0 ? place - 1 : 0)];
+// The times of the workload's independent groups, at rank 0: rank g has timed for group g.
+std::vector<bsp::Times> gather(const std::vector<double>& own_ms, int groups) {
+    const bsp::Times own = bsp::times_of(own_ms);
+    if (groups == 1) return {own};
+    std::vector<bsp::Times> all(static_cast<std::size_t>(bsp::world_size()));
+    MPI_Gather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
+    all.resize(static_cast<std::size_t>(groups));
+    return all;
 }
 
-void print_times(std::vector<double> times_ms) {
-    const double total = std::accumulate(times_ms.begin(), times_ms.end(), 0.0);
-    const double mean = total / static_cast<double>(times_ms.size());
-    double squares = 0;
-    for (const double time : times_ms) squares += (time - mean) * (time - mean);
-    const double deviation = times_ms.size() > 1 ? std::sqrt(squares / static_cast<double>(times_ms.size() - 1)) : 0;
-    std::sort(times_ms.begin(), times_ms.end());
-    std::printf("mean=%.3f ms cv=%.4f p50=%.3f p95=%.3f max=%.3f\n", mean, mean > 0 ? deviation / mean : 0, quantile(times_ms, .5), quantile(times_ms, .95), times_ms.back());
-    std::printf("throughput=%.3f iterations/s\n", 1000 / mean);
+// User and system time of this process.
+double cpu_seconds() {
+    rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    int rank = 0, size = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const int rank = bsp::world_rank(), size = bsp::world_size();
     const bsp::Parsed parsed = bsp::parse(argc, argv, size);
     if (!parsed.options) {
         if (rank == 0) std::fputs(parsed.message.c_str(), parsed.exit_code == 0 ? stdout : stderr);
@@ -47,21 +46,29 @@ int main(int argc, char** argv) {
     }
     const bsp::Options& options = *parsed.options;
     std::uint64_t checksum = 0;
-    std::vector<double> times_ms;
+    std::vector<bsp::Times> groups;
+    double cpu_s = 0;
     {
-        bsp::Training training(options);
-        for (int i = 0; i < options.warmup; ++i) training.iterate(i);
+        const auto workload = bsp::make_workload(options);
+        std::vector<double> times_ms;
+        for (int i = 0; i < options.warmup; ++i) workload->iterate(i);
+        const double cpu_before_s = cpu_seconds();
         for (int i = 0; i < options.iterations; ++i) {
             const double start = MPI_Wtime();
-            training.iterate(options.warmup + i);
+            workload->iterate(options.warmup + i);
             times_ms.push_back((MPI_Wtime() - start) * 1000);
         }
+        const double own_cpu_s = cpu_seconds() - cpu_before_s;
+        if (options.cpu_time) MPI_Reduce(&own_cpu_s, &cpu_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (!options.quiet_times) groups = gather(times_ms, workload->independent_groups());
         // Ranks of one group have received the same: without their number they would cancel each other out.
-        const std::uint64_t own = training.checksum() * (2 * static_cast<std::uint64_t>(rank) + 1);
+        const std::uint64_t own = workload->checksum() * (2 * static_cast<std::uint64_t>(rank) + 1);
         MPI_Reduce(&own, &checksum, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD);
     }
     if (rank == 0) {
-        if (!options.quiet_times) print_times(std::move(times_ms));
+        if (!options.quiet_times) bsp::print(bsp::over_groups(groups));
+        if (groups.size() > 1) std::printf("groups=%zu (the figures above are means over them, max the longest of all)\n", groups.size());
+        if (options.cpu_time) std::printf("cpu=%.3f s\n", cpu_s);
         std::printf("ranks=%d iterations=%d checksum=%016llx\n", size, options.iterations, static_cast<unsigned long long>(checksum));
     }
     MPI_Finalize();

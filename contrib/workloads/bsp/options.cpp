@@ -49,6 +49,14 @@ std::string read_groups(const std::string& text, int world_size, Options& option
     return problem.empty() ? problem : "--groups " + text + ": " + problem + " (as in --groups tp=2,dp=4)";
 }
 
+// In mode groups: how many.
+std::string read_count(const std::string& text, int world_size, Options& options) {
+    const bool number = !text.empty() && text.size() < 9 && text.find_first_not_of("0123456789") == std::string::npos;
+    options.groups = number ? std::stoi(text) : 0;
+    if (options.groups > 0 && world_size % options.groups == 0) return {};
+    return "--mode groups needs --groups G, where G divides the number of ranks, " + std::to_string(world_size) + " (as in --mode groups --groups 4)";
+}
+
 }  // namespace
 
 Parsed parse(int argc, char** argv, int world_size) {
@@ -62,11 +70,22 @@ Parsed parse(int argc, char** argv, int world_size) {
     app.add_option("--jitter", options.jitter, "sigma of the log-normal factor on each rank's compute")->check(CLI::NonNegativeNumber);
     app.add_option("--straggler", stragglers, "rank=R,ms=M: this rank computes M milliseconds longer; may be repeated");
     app.add_option("--buckets", options.buckets, "gradient buckets, each reduced as soon as its share of backward is done")->check(CLI::Range(1, 100'000));
-    app.add_option("--bytes", options.bytes, "bytes of a bucket")->check(CLI::Range(4L, 1L << 31));
-    app.add_option("--groups", groups, "tp=T,dp=D: ranks that follow one another form a tensor-parallel group, every T-th a data-parallel one");
-    app.add_option("--mode", mode, "how a bucket is exchanged in its data-parallel group")->check(CLI::IsMember({"allreduce", "alltoall", "ring"}));
+    app.add_option("--bytes", options.bytes, "bytes of a bucket; triad: of what goes to each neighbour")->check(CLI::Range(4L, 1L << 31));
+    app.add_option("--groups", groups,
+                   "tp=T,dp=D: ranks that follow one another form a tensor-parallel group, every T-th a data-parallel one; in mode groups G: that many groups "
+                   "of equal size, member j of group g is rank g + j*G");
+    app.add_option("--mode", mode,
+                   "allreduce, alltoall, ring (by point-to-point calls): how a bucket is exchanged in its data-parallel group; groups: independent groups, no call over "
+                   "all ranks, figures are means over groups; triad: memory-bound sweeps, edges to both neighbours, a rare all-reduce")
+        ->check(CLI::IsMember({"allreduce", "alltoall", "ring", "groups", "triad"}));
+    app.add_flag("--synchronous", options.synchronous, "mode groups: 8 bytes over all ranks end each iteration, as in one program whose groups wait for one another");
+    app.add_option("--array-mib", options.array_mib, "triad: MiB of each of its three arrays")->check(CLI::Range(0.001, 4096.0));
+    app.add_option("--sweeps", options.sweeps, "triad: sweeps over them in an iteration")->check(CLI::Range(1, 100'000));
+    app.add_option("--reduce-every", options.reduce_every, "triad: iterations from one all-reduce to the next")->check(CLI::Range(1, 100'000'000));
     app.add_option("--seed", options.seed, "of the jitter");
     app.add_flag("--spin", options.spin, "compute keeps its core busy; by default it sleeps, so that many ranks fit on few cores");
+    app.add_flag("--work", options.work, "compute is milliseconds of CPU time: what others take from the core makes it longer, as it does real work");
+    app.add_flag("--cpu-time", options.cpu_time, "print the CPU time that all ranks together took in the timed iterations");
     app.add_flag("--quiet-times", options.quiet_times, "print only what is the same in every run");
     try {
         app.parse(argc, argv);
@@ -75,9 +94,14 @@ Parsed parse(int argc, char** argv, int world_size) {
         const bool help = app.exit(error, out, err) == 0;
         return {std::nullopt, help ? out.str() : "bsp: " + err.str(), help ? 0 : 2};
     }
-    options.mode = mode == "ring" ? Mode::ring : mode == "alltoall" ? Mode::alltoall : Mode::allreduce;
+    options.mode = std::map<std::string, Mode>{
+        {"allreduce", Mode::allreduce}, {"alltoall", Mode::alltoall}, {"ring", Mode::ring}, {"groups", Mode::groups}, {"triad", Mode::triad}}.at(mode);
     options.data_parallel = world_size;
-    std::string problem = groups.empty() ? "" : read_groups(groups, world_size, options);
+    std::string problem;
+    if (options.mode == Mode::groups)
+        problem = read_count(groups, world_size, options);
+    else if (!groups.empty())
+        problem = read_groups(groups, world_size, options);
     for (const std::string& straggler : stragglers)
         if (problem.empty()) problem = read_straggler(straggler, world_size, options.stragglers);
     if (!problem.empty()) return {std::nullopt, "bsp: " + problem + "\n", 2};

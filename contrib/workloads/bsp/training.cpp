@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training.h"
 
-#include <chrono>
-#include <cmath>
-#include <thread>
+#include "world.h"
 
 namespace bsp {
 
-Training::Training(const Options& options) : options_(options) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    checksum_ ^= static_cast<std::uint64_t>(rank_);  // ranks that receive the same must not cancel one another
+Training::Training(const Options& options) : options_(options), rank_(world_rank()), compute_(options, rank_), checksum_(rank_) {
     MPI_Comm_split(MPI_COMM_WORLD, rank_ / options.tensor_parallel, rank_, &tensor_group_);
     MPI_Comm_split(MPI_COMM_WORLD, rank_ % options.tensor_parallel, rank_, &data_group_);
     MPI_Comm_size(data_group_, &group_size_);
@@ -19,7 +15,6 @@ Training::Training(const Options& options) : options_(options) {
     const std::size_t wanted = static_cast<std::size_t>(options.bytes) / sizeof(float);
     bucket_.resize((wanted + members - 1) / members * members);
     received_.resize(bucket_.size());
-    random_.seed(options.seed * 1'000'003 + static_cast<std::uint64_t>(rank_));
 }
 
 Training::~Training() {
@@ -28,46 +23,30 @@ Training::~Training() {
 }
 
 void Training::iterate(int iteration) {
-    std::normal_distribution<double> normal;
-    const double sigma = options_.jitter;
-    iteration_ms_ = options_.compute_ms * std::exp(sigma * normal(random_) - sigma * sigma / 2);
-    for (const Straggler& straggler : options_.stragglers)
-        if (straggler.rank == rank_) iteration_ms_ += straggler.delay_ms;
-
-    compute(1.0 / 3);
+    compute_.begin_iteration();
+    compute_.run(1.0 / 3);
     if (options_.tensor_parallel > 1) {
-        fill(iteration, -1);
+        fill(bucket_, rank_, iteration, -1);
         MPI_Allreduce(bucket_.data(), received_.data(), static_cast<int>(bucket_.size()), MPI_FLOAT, MPI_SUM, tensor_group_);
-        digest(received_);
+        checksum_.add(received_);
     }
     for (int bucket = 0; bucket < options_.buckets; ++bucket) {
-        compute(2.0 / 3 / options_.buckets);
+        compute_.run(2.0 / 3 / options_.buckets);
         exchange(iteration, bucket);
     }
     const double loss = rank_ + iteration;
     double total = 0;
     MPI_Allreduce(&loss, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    digest({static_cast<float>(total)});
-}
-
-void Training::compute(double share) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(iteration_ms_ * share);
-    if (!options_.spin) std::this_thread::sleep_until(end);
-    while (std::chrono::steady_clock::now() < end) {}
+    checksum_.add(std::vector<float>{static_cast<float>(total)});
 }
 
 void Training::exchange(int iteration, int bucket) {
-    fill(iteration, bucket);
+    fill(bucket_, rank_, iteration, bucket);
     const auto count = static_cast<int>(bucket_.size());
     if (options_.mode == Mode::allreduce) MPI_Allreduce(bucket_.data(), received_.data(), count, MPI_FLOAT, MPI_SUM, data_group_);
     if (options_.mode == Mode::alltoall) MPI_Alltoall(bucket_.data(), count / group_size_, MPI_FLOAT, received_.data(), count / group_size_, MPI_FLOAT, data_group_);
     if (options_.mode == Mode::ring) ring_allreduce();
-    digest(received_);
-}
-
-void Training::fill(int iteration, int bucket) {
-    for (std::size_t i = 0; i < bucket_.size(); ++i)
-        bucket_[i] = static_cast<float>((static_cast<std::size_t>(rank_ * 31 + iteration * 7 + bucket + 1) + i) % 251);
+    checksum_.add(received_);
 }
 
 // Reduce-scatter and all-gather around the ring, by point-to-point calls: an application's own collective.
@@ -84,10 +63,6 @@ void Training::ring_allreduce() {
         MPI_Sendrecv(out, static_cast<int>(part), MPI_FLOAT, next, 0, incoming.data(), static_cast<int>(part), MPI_FLOAT, previous, 0, data_group_, MPI_STATUS_IGNORE);
         for (std::size_t i = 0; i < part; ++i) in[i] = reducing ? in[i] + incoming[i] : incoming[i];
     }
-}
-
-void Training::digest(const std::vector<float>& values) {
-    for (const float value : values) checksum_ = (checksum_ ^ static_cast<std::uint64_t>(value)) * 0x100000001b3;
 }
 
 }  // namespace bsp

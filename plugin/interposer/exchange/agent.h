@@ -7,7 +7,7 @@
 
 namespace paced::interposer {
 
-// After MPI_Init. With one node, or no leader, there is no thread.
+// After MPI_Init. With one node there is a thread under `pace` alone; with several and no leader there is none.
 void start_agent(Process& process);
 // After MPI_Finalize has returned. At most 1 s for the local ranks, 3 s for the other nodes, 5 s for the reporter.
 void finish_agent(Process& process);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/interposer/exchange/follower.h"
 
-#include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
-#include <sys/random.h>
-#include <sys/socket.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "plugin/interposer/exchange/socket.h"
@@ -30,110 +28,161 @@ std::size_t read_file(const char* path, char* to, std::size_t limit) {
     return have;
 }
 
+std::uint64_t earlier(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+
 }  // namespace
 
+Follower::Follower(const ExchangeSettings& settings, Dump& dump, void* children, int wake, const bool& stopping, Branch* branch)
+    : settings_(settings),
+      dump_(dump),
+      wake_(wake),
+      stopping_(stopping),
+      branch_(branch),
+      leader_(settings, to_leader),
+      parent_(settings, to_parent),
+      children_(settings, to_parent, children, settings.arity),
+      owner_{this,
+             [](void* self, Peer& peer, const Channel::Frame& frame, std::uint64_t received_ns) {
+                 return frame.type == Message::summary && static_cast<Follower*>(self)->branch_->hear_summary(peer, frame, received_ns);
+             },
+             // the loss is said upwards with the next summary
+             [](void* self, Peer& peer) { static_cast<Follower*>(self)->branch_->child_gone(peer); }} {}
+
+// Where each of thousands of nodes pings the leader, they do it in proportion more rarely.
+std::uint64_t Follower::clock_interval() const { return settings_.has_tree() ? clock_interval_ns * settings_.nodes / settings_.star_limit() : clock_interval_ns; }
+
 void Follower::run() {
-    std::uint64_t backoff_ns = first_backoff_ns;
+    if (branch_ != nullptr) branch_->begin();
+    backoff_ns_ = first_backoff_ns;
     while (!load_acquire(stopping_)) {
-        std::uint64_t pause_ns = clock_interval_ns;
-        segment::ClockPoint point;
-        if (socket_ < 0 && !connect(now_ns() + connect_limit_ns)) {
-            pause_ns = backoff_ns;
-            backoff_ns = backoff_ns * 2 < longest_backoff_ns ? backoff_ns * 2 : longest_backoff_ns;
-        } else if (measure_clock(point)) {
-            clock_.add(point);
-            backoff_ns = first_backoff_ns;
-        } else {
-            disconnect();
-            pause_ns = backoff_ns;
+        const std::uint64_t now = now_ns();
+        if (now >= clock_ns_) {
+            segment::ClockPoint point;
+            std::uint64_t pause_ns = clock_interval();
+            if (!leader_.is_open() && !connect(now + connect_limit_ns)) {
+                pause_ns = backoff_ns_;
+                backoff_ns_ = earlier(backoff_ns_ * 2, longest_backoff_ns);
+            } else if (measure_clock(point)) {
+                clock_.add(point);
+                backoff_ns_ = first_backoff_ns;
+                if (up_ == &parent_) leader_.close();
+            } else {
+                lose_leader();
+                pause_ns = backoff_ns_;
+            }
+            clock_ns_ = now_ns() + pause_ns;
         }
-        wait_readable(wake_, -1, now_ns() + pause_ns);
+        if (branch_ != nullptr) pace(now_ns());
+        wait(branch_ != nullptr ? earlier(clock_ns_, branch_->next_look_ns()) : clock_ns_);
     }
+    if (up_ != nullptr) branch_->say_summary(*up_, now_ns(), true);
     const std::uint64_t local_limit = now_ns() + local_ranks_limit_ns, limit = now_ns() + exchange_limit_ns;
     while (dump_.unfinished() > 0 && now_ns() < local_limit) {
         const timespec moment{0, 2'000'000};
         nanosleep(&moment, nullptr);
     }
-    if (socket_ < 0 && !connect(now_ns() + connect_limit_ns)) return;
+    children_.close();
+    parent_.close();
+    if (!leader_.is_open() && !connect(now_ns() + connect_limit_ns)) return;
     delivered_ = deliver(limit);
-    disconnect();
+    leader_.close();
 }
 
 bool Follower::connect(std::uint64_t deadline_ns) {
     for (int i = 0; i < port_attempts && now_ns() < deadline_ns; ++i) {
         const int attempt = (first_attempt_ + i) % port_attempts;
-        socket_ = connect_to(settings_.leader, candidate_port(settings_.ports, settings_.session, attempt), deadline_ns);
-        if (socket_ < 0) continue;
-        const std::uint64_t answer = now_ns() + answer_limit_ns;
-        if (greet(answer < deadline_ns ? answer : deadline_ns)) {
-            first_attempt_ = attempt;
+        const std::uint16_t leaders_port = candidate_port(settings_.ports, settings_.session, attempt);
+        if (!leader_.open(settings_.leader, leaders_port, earlier(now_ns() + answer_limit_ns, deadline_ns))) continue;
+        first_attempt_ = attempt;
+        if (branch_ == nullptr || branch_->is_off()) return true;
+        branch_->set_permits_port(leaders_port);
+        if (!settings_.has_tree()) {
+            up_ = &leader_;
             return true;
         }
-        disconnect();  // somebody else's program, or another job's leader
+        if (up_ != nullptr) return true;  // it has a parent already
+        std::uint16_t port = 0;
+        if (!children_.is_listening()) port = children_.listen();
+        if (leader_.send(Message::listening, &port, sizeof port, deadline_ns)) return true;
+        lose_leader();
     }
     return false;
 }
 
-bool Follower::greet(std::uint64_t deadline_ns) {
-    channel_ = Channel();
-    have_ = 0;
-    frame_ = {};
-    Hello hello{};
-    hello.magic = hello_magic;
-    std::memcpy(hello.node, settings_.node, sizeof hello.node);
-    static_assert(sizeof hello.node == sizeof settings_.node);
-    if (getrandom(hello.nonce.bytes, sizeof hello.nonce.bytes, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof hello.nonce.bytes)) return false;
-    Challenge challenge;
-    if (!send(Message::hello, &hello, sizeof hello, deadline_ns) || !receive(Message::challenge, challenge, deadline_ns)) return false;
-    const auto derive = [&](Secrets::Use use) { return settings_.secrets.derive(use, hello.nonce, challenge.nonce); };
-    const Digest expected = derive(Secrets::Use::proof_of_leader);
-    if (!same_bytes(expected.bytes, challenge.proof.bytes, sizeof expected.bytes)) return false;
-    const Digest proof = derive(Secrets::Use::proof_of_follower);
-    if (!send(Message::proof, &proof, sizeof proof, deadline_ns)) return false;
-    channel_.protect(derive(Secrets::Use::frames_of_follower), derive(Secrets::Use::frames_of_leader));
-    return receive(Message::welcome, deadline_ns);
+// Somebody who was part of it and has lost the way is not paced any more; a leader that was never found costs nothing.
+void Follower::lose_leader() {
+    if (up_ == &leader_) fall_out();
+    leader_.close();
 }
 
-void Follower::disconnect() {
-    if (socket_ >= 0) close(socket_);
-    socket_ = -1;
+void Follower::fall_out() {
+    up_ = nullptr;
+    branch_->off();
+    parent_.close();
+    children_.close();  // who hangs from here falls out too
 }
 
-bool Follower::send(Message type, const void* payload, std::size_t size, std::uint64_t deadline_ns) {
-    return send_all(socket_, out_, channel_.encode(type, payload, size, out_), deadline_ns);
-}
-
-bool Follower::receive(Message expected, std::uint64_t deadline_ns) {
-    have_ -= frame_.whole;
-    std::memmove(in_, in_ + frame_.whole, have_);
-    frame_ = {};
-    for (;;) {
-        const Channel::Status status = channel_.decode(in_, have_, frame_);
-        if (status == Channel::Status::complete) return frame_.type == expected;
-        if (status == Channel::Status::refused) return false;
-        const ssize_t got = recv(socket_, in_ + have_, sizeof in_ - have_, 0);
-        if (got > 0) {
-            have_ += static_cast<std::size_t>(got);
-        } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-            return false;
-        } else if (!wait_readable(socket_, -1, deadline_ns)) {
-            return false;
-        }
-    }
-}
-
-template <class T>
-bool Follower::receive(Message expected, T& payload, std::uint64_t deadline_ns) {
-    if (!receive(expected, deadline_ns) || frame_.size != sizeof payload) return false;
-    std::memcpy(&payload, frame_.payload, sizeof payload);
+bool Follower::hear(const Channel::Frame& frame) {
+    if (branch_ == nullptr) return false;
+    if (frame.type == Message::directives) return branch_->hear_directives(frame, now_ns());
+    if (frame.type != Message::adopt || frame.size != sizeof(Adopt) || up_ != nullptr || !settings_.has_tree()) return false;
+    adopt(frame);
     return true;
 }
 
+void Follower::adopt(const Channel::Frame& frame) {
+    Adopt adopt;
+    std::memcpy(&adopt, frame.payload, sizeof adopt);
+    adopt.address[sizeof adopt.address - 1] = '\0';
+    if (adopt.children == 0) children_.close();
+    if (adopt.address[0] == '\0') up_ = &leader_;
+    else if (parent_.open(adopt.address, adopt.port, now_ns() + connect_limit_ns)) up_ = &parent_;
+    // Without a parent this node stays apart, and the communicators that it has members of are left alone. With one, the leader is
+    // spared a connection that is used once in a minute (pace() closes it, since here it is being read).
+}
+
+bool Follower::read_from(Link& link) {
+    for (Channel::Frame frame;;) {
+        const Link::Next what = link.next(frame);
+        if (what == Link::Next::none) return true;
+        if (what == Link::Next::broken || !hear(frame)) return false;
+    }
+}
+
+void Follower::pace(std::uint64_t now) {
+    branch_->look(now);
+    if (branch_->is_off() && up_ != nullptr) fall_out();
+    if (leader_.is_open() && !read_from(leader_)) lose_leader();
+    if (up_ == &parent_) leader_.close();
+    if (parent_.is_open() && !read_from(parent_)) fall_out();
+    if (up_ != nullptr && (!branch_->say_summary(*up_, now, false) || branch_->is_forgotten(now))) fall_out();
+    if (children_.is_listening()) {
+        branch_->drop_silent(children_, owner_, now);
+        branch_->tell_children(children_, owner_, now);
+    }
+}
+
+void Follower::wait(std::uint64_t until_ns) {
+    if (branch_ == nullptr) {
+        wait_readable(wake_, -1, until_ns);
+        return;
+    }
+    pollfd* const polled = children_.polled();
+    polled[0] = {wake_, POLLIN, 0};
+    polled[1] = {leader_.descriptor(), static_cast<short>(POLLIN | (leader_.is_busy() ? POLLOUT : 0)), 0};
+    polled[2] = {parent_.descriptor(), static_cast<short>(POLLIN | (parent_.is_busy() ? POLLOUT : 0)), 0};
+    const std::uint64_t now = now_ns();
+    const std::uint32_t count = children_.add_polled(polled + 3, now, owner_);
+    const int timeout_ms = until_ns > now ? static_cast<int>((until_ns - now + 999'999) / 1'000'000) : 0;
+    if (poll(polled, count + 3, timeout_ms) > 0) children_.handle(polled + 3, count, owner_);
+}
+
 bool Follower::measure_clock(segment::ClockPoint& best) {
+    const Link::Other other = [](void* self, const Channel::Frame& frame) { return static_cast<Follower*>(self)->hear(frame); };
     for (int i = 0; i < burst; ++i) {
         const std::uint64_t t1 = now_ns(), deadline = t1 + answer_limit_ns;
         Pong pong;
-        if (!send(Message::ping, &t1, sizeof t1, deadline) || !receive(Message::pong, pong, deadline) || pong.t1 != t1) return false;
+        if (!leader_.send(Message::ping, &t1, sizeof t1, deadline) || !leader_.receive(Message::pong, pong, deadline, other, this) || pong.t1 != t1) return false;
         const segment::ClockPoint point = clock_point(t1, pong.t2, pong.t3, now_ns());
         if (i == 0 || point.error_ns < best.error_ns) best = point;
     }
@@ -141,13 +190,16 @@ bool Follower::measure_clock(segment::ClockPoint& best) {
 }
 
 bool Follower::deliver(std::uint64_t deadline_ns) {
+    const Link::Other other = [](void* self, const Channel::Frame& frame) { return static_cast<Follower*>(self)->hear(frame); };
     segment::ClockPoint last;
     if (!measure_clock(last)) return false;
     clock_.add_last(last);
     const std::size_t plan_bytes = settings_.plan[0] != '\0' ? read_file(settings_.plan, plan_, sizeof plan_) : 0;
     const Offer offer = dump_.measure(clock_, plan_bytes);
     std::uint32_t coarsening = 0;
-    if (!send(Message::offer, &offer, sizeof offer, deadline_ns) || !receive(Message::collect, coarsening, deadline_ns) || coarsening >= coarsening_limit) return false;
+    if (!leader_.send(Message::offer, &offer, sizeof offer, deadline_ns) || !leader_.receive(Message::collect, coarsening, deadline_ns, other, this)
+        || coarsening >= coarsening_limit)
+        return false;
     deadline_ns_ = deadline_ns;
     const Sink into_chunks = [](void* context, const void* data, std::size_t size) {
         auto& self = *static_cast<Follower*>(context);
@@ -157,15 +209,16 @@ bool Follower::deliver(std::uint64_t deadline_ns) {
             std::memcpy(self.chunk_ + self.chunked_, bytes, part);
             self.chunked_ += part, self.sent_ += part, bytes += part, size -= part;
             if (self.chunked_ == sizeof self.chunk_) {
-                if (!self.send(Message::chunk, self.chunk_, self.chunked_, self.deadline_ns_)) return false;
+                if (!self.leader_.send(Message::chunk, self.chunk_, self.chunked_, self.deadline_ns_)) return false;
                 self.chunked_ = 0;
             }
         }
         return true;
     };
     if (!dump_.write(settings_.node, clock_, plan_, plan_bytes, static_cast<int>(coarsening), into_chunks, this)) return false;
-    if (chunked_ > 0 && !send(Message::chunk, chunk_, chunked_, deadline_ns)) return false;
-    return send(Message::end, &sent_, sizeof sent_, deadline_ns) && receive(Message::done, deadline_ns);
+    if (chunked_ > 0 && !leader_.send(Message::chunk, chunk_, chunked_, deadline_ns)) return false;
+    Channel::Frame frame;
+    return leader_.send(Message::end, &sent_, sizeof sent_, deadline_ns) && leader_.receive(Message::done, deadline_ns, frame, other, this);
 }
 
 }  // namespace paced::interposer

@@ -7,174 +7,131 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "plugin/interposer/exchange/socket.h"
+#include "plugin/interposer/exchange/tree.h"
 #include "plugin/interposer/shared.h"
 #include "policy/io/segment.h"
 
 namespace paced::interposer {
-namespace {
 
-constexpr std::uint64_t greeting_limit_ns = 2'000'000'000;
-// Connections that have not proven anything yet, beside the followers: a port scanner must not fill the table.
-constexpr std::uint32_t strangers_limit = 16;
-
-// A name from the network becomes part of a file's name.
-void safe_name(const char (&from)[64], char (&to)[64]) {
-    std::size_t i = 0;
-    for (; i + 1 < sizeof to && from[i] != '\0'; ++i) {
-        const char c = from[i];
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || (c == '.' && i > 0);
-        to[i] = plain ? c : '_';
-    }
-    to[i] = '\0';
-    if (i == 0) std::strcpy(to, "unnamed");
-}
-
-}  // namespace
-
-struct Leader::Peer {
-    enum class State : std::uint32_t { free, greeting, proving, ready, offered, sending, done };
-    State state;
-    int socket;
-    std::uint64_t since_ns;
-    Nonce follower, leader;
-    char node[64];  // safe
-    Channel channel;
-    Offer offer;
-    int file;
-    std::uint64_t stored;
-    std::size_t have;
-    std::uint8_t in[frame_limit];
-};
-
-std::size_t Leader::peers_size(std::uint32_t nodes) { return (nodes + strangers_limit) * (sizeof(Peer) + sizeof(pollfd)) + 3 * sizeof(pollfd); }
-
-Leader::Leader(const ExchangeSettings& settings, void* peers, int wake, const bool& stopping)
-    : settings_(settings), peers_(static_cast<Peer*>(peers)), peer_limit_(settings.nodes + strangers_limit), wake_(wake), stopping_(stopping) {}
+Leader::Leader(const ExchangeSettings& settings, void* peers, int wake, const bool& stopping, Branch* branch, Decider* decider)
+    : settings_(settings),
+      peers_(settings, to_leader, peers, settings.nodes),
+      owner_{this,
+             [](void* self, Peer& peer, const Channel::Frame& frame, std::uint64_t received_ns) { return static_cast<Leader*>(self)->answer(peer, frame, received_ns); },
+             [](void* self, Peer& peer) { static_cast<Leader*>(self)->gone(peer); }},
+      wake_(wake),
+      stopping_(stopping),
+      branch_(branch),
+      decider_(decider) {}
 
 bool Leader::listen() {
-    for (int attempt = 0; attempt < port_attempts && listener_ < 0; ++attempt) listener_ = listen_on(candidate_port(settings_.ports, settings_.session, attempt));
-    return listener_ >= 0;
+    if (settings_.nodes < 2) return true;
+    const std::uint16_t port = peers_.listen();
+    // ranks ask for permits at the same number; nobody answers there if it is taken, and then they soon ask no more
+    if (port != 0 && branch_ != nullptr && permits_.open(settings_.secrets, port) && permits_.start()) branch_->set_permits_port(port);
+    return port != 0;
 }
 
 void Leader::run() {
     folder_ = high_descriptor(open(settings_.run_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    auto* const polled = reinterpret_cast<pollfd*>(peers_ + peer_limit_);
+    if (branch_ != nullptr) {
+        branch_->begin();
+        decider_->begin(folder_, now_ns());
+    }
     for (;;) {
-        if (stopped_ns_ == 0 && load_acquire(stopping_)) stopped_ns_ = now_ns();
         const std::uint64_t now = now_ns();
+        if (stopped_ns_ == 0 && load_acquire(stopping_)) {
+            stopped_ns_ = now;
+            if (decider_ != nullptr) decider_->end(now);
+        }
+        int timeout_ms = 1000;
         if (stopped_ns_ != 0) {
             if (missing() == 0 || now > stopped_ns_ + exchange_limit_ns) break;
             if (!collecting_ && is_ready_to_collect()) collect();
+            timeout_ms = 10;
+        } else if (branch_ != nullptr) {
+            pace(now);
+            const std::uint64_t next = branch_->next_look_ns(), behind = now_ns();
+            timeout_ms = next > behind ? static_cast<int>((next - behind + 999'999) / 1'000'000) : 0;
         }
-        nfds_t count = 0;
-        polled[count++] = {listener_, POLLIN, 0};
-        if (stopped_ns_ == 0) polled[count++] = {wake_, POLLIN, 0};
-        const nfds_t first = count;
-        for (std::uint32_t i = 0; i < peer_limit_; ++i) {
-            Peer& peer = peers_[i];
-            if ((peer.state == Peer::State::greeting || peer.state == Peer::State::proving) && now > peer.since_ns + greeting_limit_ns) drop(peer);
-            if (peer.state != Peer::State::free) polled[count++] = {peer.socket, POLLIN, 0};
-        }
-        const int ready = poll(polled, count, stopped_ns_ != 0 ? 10 : 1000);
-        if (ready <= 0) continue;
-        for (nfds_t place = first, i = 0; i < peer_limit_ && place < count; ++i) {
-            Peer& peer = peers_[i];
-            if (peer.state == Peer::State::free || peer.socket != polled[place].fd) continue;
-            if (polled[place++].revents != 0) read_from(peer);
-        }
-        if (polled[0].revents != 0) accept();
+        pollfd* const polled = peers_.polled();
+        polled[0] = {stopped_ns_ == 0 ? wake_ : -1, POLLIN, 0};
+        const std::uint32_t count = peers_.add_polled(polled + 1, now, owner_);
+        if (poll(polled, count + 1, timeout_ms) > 0) peers_.handle(polled + 1, count, owner_);
     }
-    for (std::uint32_t i = 0; i < peer_limit_; ++i) drop(peers_[i]);
-    close(listener_);
+    permits_.stop();
+    for (Peer& peer : peers_) peers_.drop(peer, &owner_);
+    peers_.close();
     if (folder_ >= 0) close(folder_);
 }
 
-void Leader::accept() {
-    const int socket = accept_on(listener_);
-    if (socket < 0) return;
-    std::uint32_t strangers = 0;
-    Peer* place = nullptr;
-    for (std::uint32_t i = 0; i < peer_limit_; ++i) {
-        const Peer::State state = peers_[i].state;
-        strangers += state == Peer::State::greeting || state == Peer::State::proving ? 1 : 0;
-        if (state == Peer::State::free && place == nullptr) place = &peers_[i];
-    }
-    // at the start of a job all followers are strangers at once
-    if (place == nullptr || strangers >= settings_.nodes + strangers_limit) {
-        close(socket);
-        return;
-    }
-    place->state = Peer::State::greeting;
-    place->socket = socket;
-    place->since_ns = now_ns();
-    place->channel = Channel();
-    place->file = -1;
-    place->have = 0;
-    place->stored = 0;
+void Leader::pace(std::uint64_t now) {
+    branch_->look(now);
+    if (branch_->is_off() && !own_faulted_) decider_->fault("what the ranks of the first node show makes no sense, pacing went off", now);
+    own_faulted_ = branch_->is_off();
+    branch_->drop_silent(peers_, owner_, now);
+    if (settings_.has_tree() && !tree_made_ && waiting_ + 1 >= settings_.nodes) make_tree();
+    decider_->decide(now);
+    branch_->apply();
+    branch_->tell_children(peers_, owner_, now);
 }
 
-void Leader::drop(Peer& peer) {
-    if (peer.state == Peer::State::free) return;
-    close(peer.socket);
-    if (peer.file >= 0) {
-        char name[96];
-        std::snprintf(name, sizeof name, ".node-%s.tmp", peer.node);
-        unlinkat(folder_, name, 0);
-        close(peer.file);
-        stored_ -= peer.stored;
-        peer.file = -1;
+// Once, when all followers have come: a follower that is missing would not be paced, nor would anybody with it. Nodes that
+// cannot listen become leaves of the tree.
+void Leader::make_tree() {
+    tree_made_ = true;
+    std::uint32_t numbered = 0;  // the leader is 0
+    const std::uint32_t inner = (settings_.nodes - 2) / settings_.arity;  // numbers 1 to inner have children
+    Peer* inner_peers[4096 / 2];
+    for (int round = 0; round < 2; ++round) {
+        const bool listens = round == 0;
+        for (Peer& peer : peers_) {
+            if (peer.state != Peer::State::ready || (peer.listening != 0) != listens || !peer.placed) continue;
+            const std::uint32_t index = ++numbered;
+            if (index <= inner) {
+                if (!listens) return decider_->fault("too few nodes have a free port for the tree of nodes, nothing was paced", now_ns());
+                inner_peers[index - 1] = &peer;
+            }
+            Adopt adopt{};
+            adopt.children = static_cast<std::uint16_t>(children_of(index, settings_.arity, settings_.nodes));
+            if (const std::uint32_t parent = parent_of(index, settings_.arity); parent != 0) {
+                adopt.port = inner_peers[parent - 1]->listening;
+                if (!Peers::address_of(*inner_peers[parent - 1], adopt.address)) adopt.port = 0;
+            }
+            if (!peers_.post(peer, Message::adopt, &adopt, sizeof adopt)) peers_.drop(peer, &owner_);
+        }
     }
-    peer.state = Peer::State::free;
+    decider_->set_depth(depth_of(settings_.nodes, settings_.arity));
 }
 
-void Leader::read_from(Peer& peer) {
-    const ssize_t got = recv(peer.socket, peer.in + peer.have, sizeof peer.in - peer.have, 0);
-    const std::uint64_t received_ns = now_ns();
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) return drop(peer);
-    peer.have += static_cast<std::size_t>(got);
-    for (;;) {
-        Channel::Frame frame;
-        const Channel::Status status = peer.channel.decode(peer.in, peer.have, frame);
-        if (status == Channel::Status::incomplete) return;
-        if (status == Channel::Status::refused || !answer(peer, frame, received_ns)) return drop(peer);
-        peer.have -= frame.whole;
-        std::memmove(peer.in, peer.in + frame.whole, peer.have);
+void Leader::gone(Peer& peer) {
+    if (branch_ != nullptr) {
+        if (peer.placed && !tree_made_) --waiting_;
+        if (branch_->child_gone(peer) && stopped_ns_ == 0) {
+            char text[120];
+            std::snprintf(text, sizeof text, "node %s was lost, pacing went off", peer.node);
+            decider_->fault(text, now_ns());
+        }
     }
-}
-
-bool Leader::reply(Peer& peer, Message type, const void* payload, std::size_t size) {
-    // Answers are small: a peer whose receive buffer is full does not read, and is dropped rather than waited for.
-    const std::size_t whole = peer.channel.encode(type, payload, size, out_);
-    return send(peer.socket, out_, whole, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(whole);
+    if (peer.file < 0) return;
+    char name[96];
+    std::snprintf(name, sizeof name, ".node-%s.tmp", peer.node);
+    unlinkat(folder_, name, 0);
+    close(peer.file);
+    stored_ -= peer.stored;
+    peer.file = -1;
 }
 
 bool Leader::answer(Peer& peer, const Channel::Frame& frame, std::uint64_t received_ns) {
     using State = Peer::State;
-    if (peer.state == State::greeting) {
-        Hello hello;
-        if (frame.type != Message::hello || frame.size != sizeof hello) return false;
-        std::memcpy(&hello, frame.payload, sizeof hello);
-        if (hello.magic != hello_magic) return false;
-        hello.node[sizeof hello.node - 1] = '\0';
-        safe_name(hello.node, peer.node);
-        peer.follower = hello.nonce;
-        if (getrandom(peer.leader.bytes, sizeof peer.leader.bytes, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof peer.leader.bytes)) return false;
-        const Challenge challenge{peer.leader, settings_.secrets.derive(Secrets::Use::proof_of_leader, peer.follower, peer.leader)};
-        peer.state = State::proving;
-        return reply(peer, Message::challenge, &challenge, sizeof challenge);
-    }
-    if (peer.state == State::proving) return welcome(peer, frame);
     if (frame.type == Message::ping && frame.size == sizeof(std::uint64_t)) {
         Pong pong{0, received_ns, 0};
         std::memcpy(&pong.t1, frame.payload, sizeof pong.t1);
         pong.t3 = now_ns();
-        return reply(peer, Message::pong, &pong, sizeof pong);
+        return peers_.post(peer, Message::pong, &pong, sizeof pong);
     }
     if (peer.state == State::ready && frame.type == Message::offer && frame.size == sizeof peer.offer) {
         std::memcpy(&peer.offer, frame.payload, sizeof peer.offer);
@@ -184,26 +141,21 @@ bool Leader::answer(Peer& peer, const Channel::Frame& frame, std::uint64_t recei
     }
     if (peer.state == State::sending && frame.type == Message::chunk) return store_chunk(peer, frame);
     if (peer.state == State::sending && frame.type == Message::end) return complete(peer, frame);
+    if (branch_ == nullptr || peer.state != State::ready) return false;
+    if (frame.type == Message::summary) return stopped_ns_ != 0 || branch_->hear_summary(peer, frame, received_ns);
+    if (frame.type == Message::listening && frame.size == sizeof peer.listening && settings_.has_tree()) {
+        if (peer.placed || tree_made_) return true;
+        std::memcpy(&peer.listening, frame.payload, sizeof peer.listening);
+        peer.placed = true;
+        ++waiting_;
+        return true;
+    }
     return false;
 }
 
-bool Leader::welcome(Peer& peer, const Channel::Frame& frame) {
-    const auto derive = [&](Secrets::Use use) { return settings_.secrets.derive(use, peer.follower, peer.leader); };
-    const Digest expected = derive(Secrets::Use::proof_of_follower);
-    if (frame.type != Message::proof || frame.size != sizeof expected || !same_bytes(expected.bytes, frame.payload, sizeof expected)) return false;
-    peer.channel.protect(derive(Secrets::Use::frames_of_leader), derive(Secrets::Use::frames_of_follower));
-    // The same node again: its old connection is dead, though nobody has told us.
-    for (std::uint32_t i = 0; i < peer_limit_; ++i) {
-        Peer& other = peers_[i];
-        if (&other != &peer && other.state >= Peer::State::ready && other.state != Peer::State::done && std::strcmp(other.node, peer.node) == 0) drop(other);
-    }
-    peer.state = Peer::State::ready;
-    return reply(peer, Message::welcome, nullptr, 0);
-}
-
-bool Leader::is_ready_to_collect() const {
+bool Leader::is_ready_to_collect() {
     std::uint32_t offered = 0;
-    for (std::uint32_t i = 0; i < peer_limit_; ++i) offered += peers_[i].state == Peer::State::offered ? 1 : 0;
+    for (const Peer& peer : peers_) offered += peer.state == Peer::State::offered ? 1 : 0;
     return offered == settings_.nodes - 1 || now_ns() > stopped_ns_ + local_ranks_limit_ns + 500'000'000;
 }
 
@@ -212,17 +164,16 @@ void Leader::collect() {
     if (!collecting_) {
         for (coarsening_ = 0; coarsening_ + 1 < coarsening_limit; ++coarsening_) {
             std::uint64_t total = 0;
-            for (std::uint32_t i = 0; i < peer_limit_; ++i)
-                if (peers_[i].state == Peer::State::offered) total += peers_[i].offer.bytes[coarsening_];
+            for (const Peer& peer : peers_)
+                if (peer.state == Peer::State::offered) total += peer.offer.bytes[coarsening_];
             if (total <= dumps_limit_bytes) break;
         }
         collecting_ = true;
     }
-    for (std::uint32_t i = 0; i < peer_limit_; ++i) {
-        Peer& peer = peers_[i];
+    for (Peer& peer : peers_) {
         if (peer.state != Peer::State::offered) continue;
         peer.state = Peer::State::sending;
-        if (!reply(peer, Message::collect, &coarsening_, sizeof coarsening_)) drop(peer);
+        if (!peers_.post(peer, Message::collect, &coarsening_, sizeof coarsening_)) peers_.drop(peer, &owner_);
     }
 }
 
@@ -255,7 +206,7 @@ bool Leader::complete(Peer& peer, const Channel::Frame& frame) {
     peer.file = -1;
     peer.state = Peer::State::done;
     ++delivered_;
-    return reply(peer, Message::done, nullptr, 0);
+    return peers_.post(peer, Message::done, nullptr, 0);
 }
 
 }  // namespace paced::interposer

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "plugin/interposer/hash.h"
 #include "plugin/step_environment.h"
 
 namespace paced::interposer {
@@ -39,6 +40,24 @@ bool read_key(const char* path, std::uint8_t (&key)[32]) {
     return usable;
 }
 
+// A tuning or window that cannot be read is none: the law's own.
+void read_pacing_settings(ExchangeSettings& settings) {
+    const char* const mode = std::getenv(step::mode);
+    settings.pace = mode != nullptr && std::strcmp(mode, "pace") == 0;
+    settings.arity = ExchangeSettings::tree_arity;
+    settings.silence_limit_ns = ExchangeSettings::long_silence_ns;
+    if (!copy(step::pacing, settings.tuning)) settings.tuning[0] = '\0';
+    const char* const window = std::getenv(step::window);
+    settings.window_ns = window != nullptr && digit(*window) >= 0 && *window <= '9' ? std::strtoull(window, nullptr, 10) : ~std::uint64_t{0};
+    const char* const leaf = std::getenv(step::leaf);
+    settings.leaf = 0;
+    if (leaf != nullptr && *leaf != '\0') {
+        Hash hash;
+        hash.add_text(leaf);
+        settings.leaf = hash.value();
+    }
+}
+
 }  // namespace
 
 bool read_exchange_settings(ExchangeSettings& settings, const char** problem) {
@@ -50,7 +69,9 @@ bool read_exchange_settings(ExchangeSettings& settings, const char** problem) {
         *problem = "a step variable is too long, nodes do not exchange";
         return false;
     }
-    if (settings.leader[0] == '\0' || settings.nodes < 2) return false;
+    read_pacing_settings(settings);
+    if (settings.nodes < 2) return settings.pace;
+    if (settings.leader[0] == '\0') return false;
     const char* const key_file = std::getenv(step::key_file);
     std::uint8_t key[32];
     if (settings.session[0] == '\0' || candidate_port(settings.ports, settings.session, 0) == 0) {

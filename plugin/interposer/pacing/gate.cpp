@@ -96,7 +96,7 @@ void start_block(Process& process, Paced& paced, std::uint64_t sequence) {
     paced.current = paced.pending;
     paced.has_pending = false;
     paced.phase_due = true;
-    paced.meter.begin(paced.current, sequence > paced.current.from_sequence, paced.last_completion_ns);
+    paced.meter.begin(paced.current, sequence, paced.last_completion_ns);
 }
 
 // At the beginning of a blocking collective on an intracommunicator of several ranks, at depth 0 (Call::enter): everything else never
@@ -148,14 +148,12 @@ std::uint64_t delay_of(Paced& paced, std::uint64_t arrival_ns) {
     }
 }
 
-PermitCall permit_of(Paced& paced, std::uint64_t sequence) { return {paced.node, paced.current.setting, sequence, paced.current.epoch, paced.rank}; }
-
 // True: there was something to wait for.
 bool wait_for_permit(Paced& paced, std::uint64_t sequence, std::uint64_t deadline_ns, Passage& passage) {
     if (paced.current.setting.arm == Arm::admit && !paced.period.is_data_next()) return false;
-    const PermitCall call = permit_of(paced, sequence);
-    passage.permit = permit_request(*paced.header, call);
-    if (passage.permit) passage.timed_out = !wait_for_grant(*paced.header, call, deadline_ns);
+    paced.permit = {paced.node, paced.current.setting, sequence, paced.current.epoch, paced.rank};
+    passage.permit = permit_request(*paced.header, paced.permit);
+    if (passage.permit) passage.timed_out = !wait_for_grant(*paced.header, paced.permit, deadline_ns);
     return passage.permit;
 }
 
@@ -235,7 +233,7 @@ void show_period(Process& process, Paced& paced, std::uint64_t sequence) {
     store_release(shown.signature, found.signature());
 }
 
-void give_back_permit(Paced& paced, std::uint64_t sequence) { permit_done(*paced.header, permit_of(paced, sequence)); }
+void give_back_permit(Paced& paced) { permit_done(*paced.header, paced.permit); }
 
 void release_communicator(Process& process, Paced& paced) {
     change_rate(process, paced.current.setting, Setting{});

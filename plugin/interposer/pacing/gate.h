@@ -48,6 +48,7 @@ struct Paced {
     std::uint64_t last_wait_ns = 0;      // of the last synchronizing call
     std::uint64_t shortest_wait_ns = 0;  // in the last finished block; 0: not known
     std::uint64_t last_completion_ns = 0;
+    PermitCall permit{};  // of the call that is under way, where one was asked for
     Meter meter;
     pacing::PeriodFinder period;
 };
@@ -82,11 +83,11 @@ inline void pass_gate(Process& process, Paced& paced, std::uint32_t operation, s
 
 void finish_block(Paced& paced);
 void show_period(Process& process, Paced& paced, std::uint64_t sequence);
-void give_back_permit(Paced& paced, std::uint64_t sequence);
+void give_back_permit(Paced& paced);
 
 inline void leave_gate(Process& process, Paced& paced, std::uint32_t operation, std::uint64_t sequence, std::uint64_t bytes, std::uint64_t arrival_ns,
                        std::uint64_t completion_ns, const Passage& passage) {
-    if (__builtin_expect(passage.permit, 0)) give_back_permit(paced, sequence);
+    if (__builtin_expect(passage.permit, 0)) give_back_permit(paced);
     const bool waits_tell = is_in(synchronizing_operations, operation);
     if (paced.meter.is_open()
         && paced.meter.add({sequence, waits_tell, arrival_ns, passage.entry_ns, completion_ns, passage.held_ns, passage.timed_out}))

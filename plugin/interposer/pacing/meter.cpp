@@ -8,7 +8,8 @@ constexpr std::uint64_t none = ~std::uint64_t{0};
 
 }  // namespace
 
-void Meter::begin(const pacing::Directive& directive, bool late, std::uint64_t previous_completion_ns) {
+void Meter::begin(const pacing::Directive& directive, std::uint64_t sequence, std::uint64_t previous_completion_ns) {
+    const bool late = sequence > directive.from_sequence;
     block_ = {};
     block_.epoch = directive.epoch;
     block_.late = late ? 1 : 0;
@@ -18,6 +19,7 @@ void Meter::begin(const pacing::Directive& directive, bool late, std::uint64_t p
     end_ = directive.length != 0 && period_ != 0 ? first_ + std::uint64_t{directive.length} * period_ : none;
     boundary_ns_ = directive.skip == 0 && !late ? previous_completion_ns : 0;
     steps_ = 0;
+    next_ = sequence;
     open_ = true;
     complete_ = end_ == none;
 }

@@ -20,8 +20,9 @@ struct MeteredCall {
 
 class Meter {
 public:
-    // previous_completion_ns: of the call before the first of the directive; 0: not known.
-    void begin(const pacing::Directive& directive, bool late, std::uint64_t previous_completion_ns);
+    // sequence: of the call that is about to begin; after the directive's first, the block is late. previous_completion_ns: of the
+    // call before it; 0: not known.
+    void begin(const pacing::Directive& directive, std::uint64_t sequence, std::uint64_t previous_completion_ns);
     bool is_open() const { return open_; }
     // True where this was the last call of a block of known length.
     bool add(const MeteredCall& call);
@@ -35,6 +36,7 @@ private:
 
     pacing::RankBlock block_;
     std::uint64_t first_ = 0, end_ = 0;    // sequence numbers: measured from .. to, exclusive
+    std::uint64_t next_ = 0;
     std::uint64_t boundary_ns_ = 0;        // where the running iteration began; 0: not known
     std::uint32_t period_ = 0, steps_ = 0;
     bool open_ = false, complete_ = false;
@@ -42,6 +44,9 @@ private:
 
 inline bool Meter::add(const MeteredCall& call) {
     if (!open_) return false;
+    // Calls that several threads made at once were not seen.
+    if (call.sequence != next_) block_.late = 1;
+    next_ = call.sequence + 1;
     if (call.sequence < first_) {
         boundary_ns_ = call.completion_ns;
         return false;

@@ -12,8 +12,8 @@ if [ "${UPDATE_GOLDEN:-}" = 1 ]; then
 fi
 printf '%s\n' "$now" | diff -u "$golden" - || { echo "exports differ from $golden (UPDATE_GOLDEN=1 rewrites it)"; exit 1; }
 
-# Nothing that is not MPI's own, and nothing of the profiling interface, which other tools and the library itself rely on.
-if printf '%s\n' "$now" | grep -vE '^T (MPI_[A-Za-z_0-9]+|mpi_[a-z_0-9]+)$'; then echo "names that are not MPI's"; exit 1; fi
+# Nothing that is not MPI's or Gloo's own, and nothing of the profiling interface, which other tools and the library itself rely on.
+if printf '%s\n' "$now" | grep -vE '^T (MPI_[A-Za-z_0-9]+|mpi_[a-z_0-9]+|_ZN4gloo[A-Za-z_0-9]+)$'; then echo "names that are neither MPI's nor Gloo's"; exit 1; fi
 
 # Every Fortran name that an MPI of this machine has for a function that we wrap, we wrap too: a spelling left out would
 # be a call not seen.
@@ -28,3 +28,12 @@ for mpi in libmpi_mpifh.so.40 libmpi_usempif08.so.40 libmpichfort.so.12 libmpi.s
     done || exit 1
   done
 done
+
+# A mangled name with a slip in it would be a function that nobody calls.
+gloo=$(ldconfig -p | awk '$1 == "libgloo.so.0" {print $NF; exit}')
+if [ -n "$gloo" ]; then
+  theirs=$(nm -D --defined-only "$gloo" | sed 's/^[0-9a-f]* . //')
+  for name in $(printf '%s\n' "$ours" | grep '^_ZN4gloo'); do
+    printf '%s\n' "$theirs" | grep -qxF "$name" || { echo "libgloo has no $name"; exit 1; }
+  done
+fi

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# libc alone, no newer than 2.34 (containers), no libstdc++, no constructor, little thread-local storage, never unloaded.
+# libc and libm alone, no newer than 2.34 (containers), no libstdc++, no constructor, little thread-local storage, never unloaded.
 set -eu
 library=$PACED_FABRIC_LIB_DIR/libpaced_fabric.so
 failed=0
 wrong() { echo "$*"; failed=1; }
 
-needed=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-[a-z0-9-]+\.so\.[0-9]+)$' || true)
-[ -z "$needed" ] || wrong "needs more than libc: $needed"
+needed=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(lib[cm]\.so\.6|ld-linux-[a-z0-9-]+\.so\.[0-9]+)$' || true)
+[ -z "$needed" ] || wrong "needs more than libc and libm: $needed"
 
 undefined=$(nm -D --undefined-only "$library")
 printf '%s\n' "$undefined" | grep -E ' U ' | grep -v '@GLIBC_' && wrong "undefined and not libc's"

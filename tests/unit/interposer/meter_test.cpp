@@ -44,7 +44,7 @@ std::vector<MeteredCall> some_calls(std::uint64_t from, int count) {
 TEST(Meter, SumsAreThoseOfTheCallsBetweenWashoutAndEnd) {
     const auto calls = some_calls(100, 60);
     Meter meter;
-    meter.begin(directive(100, 4, 2, 10), false, 1);
+    meter.begin(directive(100, 4, 2, 10), 100, 1);
     int end = -1;
     for (int i = 0; i < 60 && end < 0; ++i)
         if (meter.add(calls[static_cast<std::size_t>(i)])) end = i;
@@ -93,7 +93,7 @@ TEST(Meter, TheFirstIterationNeedsTheCompletionBeforeIt) {
     const auto calls = some_calls(0, 12);
     for (const std::uint64_t before : {std::uint64_t{0}, std::uint64_t{500'000}}) {
         Meter meter;
-        meter.begin(directive(0, 4, 0, 3), false, before);
+        meter.begin(directive(0, 4, 0, 3), 0, before);
         for (const auto& call : calls) meter.add(call);
         const auto& block = meter.close();
         EXPECT_EQ(block.iterations, before == 0 ? 2u : 3u);
@@ -105,7 +105,7 @@ TEST(Meter, CallsWithoutAClockAreStepsAlone) {
     auto calls = some_calls(0, 12);
     calls[5].completion_ns = calls[7].completion_ns = 0;  // 7 ends an iteration
     Meter meter;
-    meter.begin(directive(0, 4, 0, 3), false, 500'000);
+    meter.begin(directive(0, 4, 0, 3), 0, 500'000);
     for (const auto& call : calls) meter.add(call);
     const auto& block = meter.close();
     EXPECT_EQ(block.iterations, 1u);
@@ -115,15 +115,20 @@ TEST(Meter, CallsWithoutAClockAreStepsAlone) {
 TEST(Meter, CutShortOrLateIsVoid) {
     const auto calls = some_calls(0, 12);
     Meter cut;
-    cut.begin(directive(0, 4, 0, 4), false, 1);
+    cut.begin(directive(0, 4, 0, 4), 0, 1);
     for (const auto& call : calls) EXPECT_FALSE(cut.add(call));
     EXPECT_EQ(cut.close().late, 1u);
     Meter late;
-    late.begin(directive(0, 4, 0, 3), true, 1);
-    for (const auto& call : calls) late.add(call);
+    late.begin(directive(0, 4, 0, 3), 1, 1);
+    for (std::size_t i = 1; i < calls.size(); ++i) late.add(calls[i]);
     EXPECT_EQ(late.close().late, 1u);
+    Meter gap;
+    gap.begin(directive(0, 4, 0, 3), 0, 1);
+    for (std::size_t i = 0; i < calls.size(); ++i)
+        if (i != 6) gap.add(calls[i]);
+    EXPECT_EQ(gap.close().late, 1u);
     Meter open_ended;
-    open_ended.begin(directive(0, 4, 0, 0), false, 1);
+    open_ended.begin(directive(0, 4, 0, 0), 0, 1);
     for (const auto& call : calls) EXPECT_FALSE(open_ended.add(call));
     EXPECT_EQ(open_ended.close().late, 0u);
 }
@@ -131,7 +136,7 @@ TEST(Meter, CutShortOrLateIsVoid) {
 TEST(Meter, WithoutAPeriodCallsAreMeasuredAlone) {
     const auto calls = some_calls(0, 10);
     Meter meter;
-    meter.begin(directive(0, 0, 3, 4), false, 1);
+    meter.begin(directive(0, 0, 3, 4), 0, 1);
     for (const auto& call : calls) EXPECT_FALSE(meter.add(call));
     const auto& block = meter.close();
     EXPECT_EQ(block.iterations, 0u);
@@ -140,7 +145,7 @@ TEST(Meter, WithoutAPeriodCallsAreMeasuredAlone) {
 
 TEST(Meter, NothingMeasuredHasNoShortestWait) {
     Meter meter;
-    meter.begin(directive(0, 4, 0, 0), false, 1);
+    meter.begin(directive(0, 4, 0, 0), 0, 1);
     EXPECT_EQ(meter.close().shortest_wait_ns, 0u);
 }
 

@@ -145,5 +145,83 @@ TEST(Recorder, ThreadsThatTakeBlocksFromOneAnother) {
     EXPECT_EQ(blocks.size(), static_cast<std::size_t>(threads));
 }
 
+// Eight threads on one communicator, as PyTorch's two workers use a Gloo context: every call is counted once, has a sequence
+// number of its own, and no record is another call's.
+TEST(Recorder, ThreadsOnOneCommunicator) {
+    segment::Slot& slot = test::engage_with_fake_mpi();
+    constexpr int threads = 8;
+    constexpr std::uint64_t calls = 20'000;
+    const std::uint32_t entry = slot.rank.communicators;
+    Tracked* const tracked = enter_communicator(0x55550000, 77, 2, 1);
+    ASSERT_NE(tracked, nullptr);
+    assign_entry(*tracked, slot);
+    std::vector<std::thread> running;
+    for (int t = 0; t < threads; ++t)
+        running.emplace_back([] {
+            for (std::uint64_t i = 0; i < calls; ++i) {
+                Call call;
+                ASSERT_TRUE(call.enter_unguarded());
+                call.begin(static_cast<std::uint32_t>(Operation::allreduce), 0x55550000);
+                ASSERT_TRUE(call.is_known());
+                call.returned();
+                call.finish(3);
+            }
+        });
+    for (auto& thread : running) thread.join();
+    const segment::Communicator& communicator = slot.communicators[entry];
+    EXPECT_EQ(communicator.id, 77u);
+    EXPECT_EQ(communicator.rank, 1u);
+    EXPECT_EQ(communicator.calls, threads * calls);
+    EXPECT_EQ(communicator.bytes, threads * calls * 3);
+    EXPECT_EQ(communicator.calls_by_operation[3], threads * calls);
+    EXPECT_EQ(tracked->inside, 0u);
+    std::size_t kept = 0, blocks = 0;
+    for (int place = 0; place < 64; ++place) {
+        if (slot.owners[place] == 0 || segment::communicator_of(slot.owners[place]) != entry) continue;
+        const std::uint64_t block = segment::block_of(slot.owners[place]);
+        EXPECT_EQ(block % communicator.stride, 0u);
+        ++blocks;
+        for (std::uint64_t i = 0; i < 256 && block * 256 + i < threads * calls; ++i) {
+            const segment::Record& record = slot.blocks[place][i];
+            if (record.arrival_ns == 0) continue;  // a thread was in the block before it was opened
+            ++kept;
+            ASSERT_EQ(record.sequence_low, block * 256 + i);
+            ASSERT_TRUE(record.completion_ns == 0 || (record.completion_ns >= record.arrival_ns && record.bytes == 3));
+        }
+    }
+    EXPECT_GT(blocks, 8u);
+    EXPECT_GT(kept, blocks * 128);
+}
+
+// Alone or not, and a key that is used for another communicator.
+TEST(Recorder, CommunicatorOfAnotherLibrary) {
+    segment::Slot& slot = test::engage_with_fake_mpi();
+    const std::uint32_t entry = slot.rank.communicators;
+    assign_entry(*enter_communicator(0x55550010, 78, 2, 0), slot);
+    Call first, second, third;
+    for (Call* call : {&first, &second}) {
+        ASSERT_TRUE(call->enter_unguarded());
+        call->begin(static_cast<std::uint32_t>(Operation::barrier), 0x55550010);
+    }
+    EXPECT_TRUE(first.is_alone());
+    EXPECT_FALSE(second.is_alone());
+    for (Call* call : {&first, &second}) {
+        call->returned();
+        call->finish(0);
+    }
+    third.enter_unguarded();
+    third.begin(static_cast<std::uint32_t>(Operation::barrier), 0x55550010);
+    EXPECT_TRUE(third.is_alone());
+    third.returned();
+    third.finish(0);
+    EXPECT_EQ(slot.communicators[entry].calls, 3u);
+
+    assign_entry(*enter_communicator(0x55550010, 79, 4, 3), slot);
+    EXPECT_EQ(find_tracked(0x55550010)->id, 79u);
+    EXPECT_EQ(slot.communicators[entry + 1].id, 79u);
+    forget(0x55550010);
+    EXPECT_EQ(find_tracked(0x55550010), nullptr);
+}
+
 }  // namespace
 }  // namespace paced::interposer

@@ -193,6 +193,7 @@ TEST(Conductor, EngagesWhatHelpsAndLeavesAloneWhatDoesNot) {
     EXPECT_GT(job.paced_calls, 0u);
 
     World calm;
+    calm.conductor->surroundings(true, false);
     Job even(4, 2, 7, 3);
     calm.jobs = {&even};
     calm.run(120);
@@ -268,7 +269,9 @@ TEST(Conductor, OneClassIsProbedAtATime) {
                     break;
                 }
         const bool one_engaged = world.conductor->account(0).account.state == Ended::engaged || world.conductor->account(1).account.state == Ended::engaged;
-        if (!one_engaged) EXPECT_LE(probing, 1);
+        if (!one_engaged) {
+            EXPECT_LE(probing, 1);
+        }
     }
     EXPECT_EQ(world.conductor->classes(), 2u);
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// AIMD: Chiu, Jain 1989, "Analysis of the increase and decrease algorithms for congestion avoidance in computer networks".
+#include "policy/pacing/arms.h"
+
+#include <cmath>
+#include <initializer_list>
+
+namespace paced::pacing {
+namespace {
+
+constexpr std::uint64_t least_rate = 125'000;  // bytes/s, 1 Mbit/s: a slower socket stalls for longer than any gain
+constexpr double most_ns = 1e15;               // 11 days: beyond it a double is no duration
+
+std::uint64_t whole_ns(double ns) { return ns > 1 ? static_cast<std::uint64_t>(ns < most_ns ? ns : most_ns) : 1; }
+std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+
+// The rate at which one socket of a member sends if all share the bottleneck fairly: the payload over the quickest mean service seen, which is
+// near the wire time. Which part of the payload goes over one socket depends on the algorithm: all of it (two members), or down to one
+// part in `size` (all-to-all). The candidates cover that range, from the top.
+std::uint32_t rates_of(const Facts& facts, const OffWindow& off, Setting (&to)[candidate_limit]) {
+    const double service = off.least_service_ns();
+    if (!(service > 0)) return 0;
+    constexpr double headroom = 1.25;  // the quickest mean still holds some loss; and a rate too low costs, one too high does nothing
+    const double top = headroom * static_cast<double>(facts.bytes) * 1e9 / service;
+    if (!(top < 1e12)) return 0;
+    const double span = facts.size > 2 ? facts.size : 2;
+    std::uint32_t count = 0;
+    const double parts[] = {1.0, std::sqrt(span), span};
+    for (double part : parts) {
+        const double rate = top / part;
+        if (rate < static_cast<double>(least_rate)) break;
+        to[count] = {};
+        to[count].arm = Arm::rate;
+        to[count++].rate_bytes_s = static_cast<std::uint64_t>(rate);
+    }
+    return count;
+}
+
+}  // namespace
+
+bool can_act(Arm arm, const Facts& facts) {
+    if (facts.window_ns == 0) return false;  // the user wants no delay, of any kind
+    switch (arm) {
+        case Arm::hold_local: return facts.most_local >= 2;
+        case Arm::hold_remote: return facts.size >= 2;
+        case Arm::admit:
+        case Arm::slots: return facts.communicators >= 2 && facts.size >= 2 && facts.crosses;
+        case Arm::rate: return facts.tcp && facts.bytes > 0 && facts.size >= 2;
+        case Arm::phase: return facts.size >= 2 && facts.crosses;
+        default: return false;
+    }
+}
+
+std::uint32_t arms_to_try(const Facts& facts, const Signature& seen, bool anyway, Arm (&to)[arm_count]) {
+    std::uint32_t count = 0;
+    const auto add = [&](Arm arm, bool wanted) {
+        if (wanted && can_act(arm, facts)) to[count++] = arm;
+    };
+    // Where TCP's own counters would show an overload and show none, there is none to look for.
+    add(Arm::admit, seen.congested || (anyway && !facts.tcp));
+    add(Arm::slots, seen.congested);
+    add(Arm::rate, seen.retransmits);
+    add(Arm::hold_local, seen.waits || anyway);
+    add(Arm::hold_remote, seen.waits);
+    add(Arm::phase, seen.foreign_blocks > 0);
+    return count;
+}
+
+std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, const Tuning& tuning, Setting (&to)[candidate_limit]) {
+    std::uint32_t count = 0;
+    Setting setting;
+    setting.arm = arm;
+    switch (arm) {
+        case Arm::admit:
+            setting.width = facts.communicators / 2;
+            to[count++] = setting;
+            if (setting.width > 3) {
+                setting.width /= 2;
+                to[count++] = setting;
+            }
+            if (setting.width > 1) {
+                setting.width = 1;
+                to[count++] = setting;
+            }
+            break;
+        case Arm::slots:
+            // What one takes alone: they share the link now, and the quickest mean seen is near the wire time of all. Then some air,
+            // for the slot of one that ran into the next is two that collide.
+            if (!(off.least_service_ns() > 0)) break;
+            for (const double air : {1.0, 1.25}) {
+                setting.delay_ns = whole_ns(air * off.least_service_ns() / facts.communicators);
+                to[count++] = setting;
+            }
+            break;
+        case Arm::rate: count = rates_of(facts, off, to); break;
+        case Arm::hold_local:
+        case Arm::hold_remote: to[count++] = setting; break;
+        case Arm::phase:
+            setting.delay_ns = whole_ns(off.mean_ns() / 2);
+            to[count++] = setting;
+            break;
+        default: break;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) to[i] = with_cap(to[i], facts, off, tuning);
+    return count;
+}
+
+Setting control_of(const Setting& setting, const OffWindow& off) {
+    Setting control;
+    if (setting.arm != Arm::phase) return control;
+    control = setting;  // forward by the rest of the iteration is back to where it was
+    const std::uint64_t iteration = whole_ns(off.mean_ns());
+    control.delay_ns = smaller(iteration > setting.delay_ns ? iteration - setting.delay_ns : 1, setting.cap_ns);
+    return control;
+}
+
+Setting with_cap(Setting setting, const Facts& facts, const OffWindow& off, const Tuning& tuning) {
+    const double mean = off.mean_ns(), calls = facts.calls > 0 ? facts.calls : 1;
+    std::uint64_t cap = setting.cap_ns > 0 ? setting.cap_ns : longest_auto_hold_ns;
+    switch (setting.arm) {
+        case Arm::off:
+        case Arm::rate: cap = 0; break;
+        case Arm::hold_remote:
+            cap = smaller(cap, whole_ns(mean * tuning.hold_percent / 100 / calls));
+            setting.delay_ns = setting.delay_ns > 0 ? smaller(setting.delay_ns, cap) : cap;
+            break;
+        case Arm::hold_local:
+        case Arm::barrier:
+            if (facts.window_ns != ~std::uint64_t{0}) {
+                cap = setting.cap_ns > 0 ? setting.cap_ns : facts.window_ns;
+            } else {
+                const double local = tuning.local_hold_ms * 1e6;
+                cap = smaller(cap, whole_ns(local > mean ? local : mean));
+            }
+            break;
+        case Arm::admit: {
+            const std::uint32_t width = setting.width > 0 ? setting.width : 1;
+            const std::uint32_t turns = (facts.communicators + width - 1) / width;
+            const double usual = 4 * off.service_ns(), longest = off.longest_service_ns();
+            const double turn = longest < usual ? longest : usual;
+            cap = turns > 1 ? whole_ns((turns - 1) * turn) : 1;
+            if (setting.cap_ns > 0) cap = smaller(cap, setting.cap_ns);
+            break;
+        }
+        case Arm::slots:
+            cap = facts.communicators > 1 && setting.delay_ns < longest_auto_hold_ns ? setting.delay_ns * (facts.communicators - 1) : longest_auto_hold_ns;
+            break;
+        case Arm::phase:
+        case Arm::fixed_delay: cap = setting.delay_ns; break;
+    }
+    setting.cap_ns = smaller(cap, facts.window_ns);
+    if (setting.delay_ns > setting.cap_ns) setting.delay_ns = setting.cap_ns;
+    setting.service_ns = setting.arm == Arm::hold_remote || setting.arm == Arm::fixed_delay ? whole_ns(off.service_ns()) : 0;
+    return setting;
+}
+
+bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Setting& to) {
+    to = setting;
+    to.cap_ns = 0;
+    if (setting.arm == Arm::admit) {
+        to.width = congested ? setting.width / 2 : setting.width + 1;
+        return to.width >= 1 && to.width < facts.communicators;
+    }
+    if (setting.arm == Arm::rate) {
+        to.rate_bytes_s = congested ? setting.rate_bytes_s * 7 / 10 : setting.rate_bytes_s + setting.rate_bytes_s / 10;
+        return to.rate_bytes_s >= least_rate;
+    }
+    if (setting.arm == Arm::slots) {
+        to.delay_ns = congested ? setting.delay_ns + setting.delay_ns / 4 : setting.delay_ns - setting.delay_ns / 10;
+        return to.delay_ns > 0;
+    }
+    return false;
+}
+
+}  // namespace paced::pacing

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rounds of probes: the arms that the signature asks for, one after the other, each until it has a verdict; then a rest.
+//
+// Error control. The k-th round may spend 1/(k(k+1)) of the class's error (these sum to 1 over any number of rounds), of which
+// its first arm gets the larger part. An attempt that may spend a is engaged when the arm's earlier wealth and a * W together reach 1
+// (probe.h). By Ville's inequality an arm without effect is then ever engaged with a probability of at most the sum of all that
+// it may spend, and all arms of all classes together with at most error_percent (Bonferroni), whatever happened between the
+// rounds: a re-engagement after a back-off is another attempt like any other. What an engaged arm had kept is gone.
+#include <cmath>
+
+#include "policy/pacing/law.h"
+
+namespace paced::pacing {
+namespace {
+
+constexpr double first_arm_share = 0.6;      // of a round's error: the signature says which it is
+constexpr double shun_blocks = 64;           // a setting that loses is left alone so long, four times longer each time
+constexpr std::uint32_t least_refine = 4, most_refine = 12;  // pairs
+constexpr double refine_proof = 2.3;         // log 10: both settings belong to an arm that has shown its gain
+
+bool are_alike(const Setting& a, const Setting& b) {
+    if (a.arm != b.arm || a.width != b.width) return false;
+    const double rate = static_cast<double>(a.rate_bytes_s), other = static_cast<double>(b.rate_bytes_s);
+    return std::fabs(rate - other) <= 0.05 * rate;  // rates follow what was measured, and that scatters
+}
+
+}  // namespace
+
+double Law::pair_scale() const { return off_.deviation(static_cast<std::uint32_t>(tuning_.block_iterations)) * 1.4142135623730951; }
+
+// What the probes cost, less what may be noise, against what they may.
+bool Law::may_probe(double allowance_blocks) const {
+    const double block_ms = off_.mean_ns() / 1e6 * (tuning_.block_iterations + tuning_.washout_iterations);
+    return cost_ms_ - std::sqrt(cost_noise_ms2_) <= account_.total_ms * tuning_.exploration_percent / 100 + allowance_blocks * block_ms;
+}
+
+std::uint32_t Law::trial_of(const Setting& setting) {
+    for (std::uint32_t i = 0; i < account_.count; ++i) {
+        Trial& trial = account_.trials[i];
+        // one that was engaged keeps its claim
+        if (!are_alike(trial.setting, setting) || trial.holdout_blocks > 0 || trial.ended == Ended::engaged) continue;
+        trial.setting = setting;
+        trial.ended = Ended::running;
+        return i;
+    }
+    const std::uint32_t made = account_.count < trial_limit ? account_.count++ : trial_limit - 1;
+    account_.trials[made] = Trial();
+    account_.trials[made].setting = setting;
+    account_.trials[made].first_iteration = account_.iterations;
+    held_ns_[made] = held_iterations_[made] = 0;
+    return made;
+}
+
+bool Law::begin_round(bool anyway) {
+    plan_count_ = arms_to_try(facts_, off_.signature(facts_, tuning_), anyway, plan_);
+    plan_at_ = 0;
+    ++rounds_;
+    if (begin_attempt()) return true;
+    --rounds_;
+    return false;
+}
+
+// The next arm of the plan that has a setting to try; false: none.
+bool Law::begin_attempt() {
+    for (; plan_at_ < plan_count_; ++plan_at_) {
+        const Arm arm = plan_[plan_at_];
+        Setting settings[candidate_limit];
+        const std::uint32_t count = candidates_of(arm, facts_, off_, tuning_, settings);
+        const double round = rounds_, share = plan_count_ == 1 ? 1 : plan_at_ == 0 ? first_arm_share : (1 - first_arm_share) / (plan_count_ - 1);
+        const double stake = tuning_.error_percent / 100 * facts_.error_share / (round * (round + 1)) * share;
+        probe_.begin(arm, pair_scale(), stake, wealth_[static_cast<std::uint32_t>(arm)]);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (shunned_[static_cast<std::uint32_t>(arm)][i].until > account_.blocks) continue;
+            probe_.add_candidate(settings[i], i, trial_of(settings[i]), pair_scale());
+        }
+        if (probe_.count() == 0) continue;
+        phase_ = Phase::probing;
+        account_.state = Ended::running;
+        return true;
+    }
+    return false;
+}
+
+Decision Law::next_pair() {
+    if (role_ == Role::first) {
+        const bool arm = !pair_.arm_first;
+        return run(Role::second, arm ? pair_.arm : pair_.control, arm ? pair_.trial : trial_limit, pair_.least_iterations);
+    }
+    if (!pair_.refining) {
+        const std::uint32_t index = probe_.choose();
+        const Probe::Candidate& candidate = probe_.candidate(index);
+        pair_.candidate = index;
+        pair_.arm = candidate.setting;
+        pair_.trial = candidate.trial;
+        pair_.control = control_of(candidate.setting, off_);
+        pair_.least_iterations = candidate.test.count() == 0 ? tuning_.first_pair_iterations : tuning_.block_iterations;
+    }
+    pair_.arm_first = random_.coin();
+    return run(Role::first, pair_.arm_first ? pair_.arm : pair_.control, pair_.arm_first ? pair_.trial : trial_limit, pair_.least_iterations);
+}
+
+void Law::pair_done() {
+    const Observation &arm = pair_.blocks[0], &control = pair_.blocks[1];
+    const double length = pair_.whole[0], noise_ms = control.mean_ns / 1e6 * length * off_.deviation(arm.iterations) * 1.4142135623730951;
+    cost_ms_ += (arm.mean_ns - control.mean_ns) / 1e6 * length;
+    cost_noise_ms2_ += noise_ms * noise_ms;
+    account_.probe_cost_ms = cost_ms_;
+    const bool severe = off_.is_severe(arm, tuning_);
+    ++account_.trials[pair_.trial].pairs;
+    role_ = Role::off;  // the pair is closed
+    if (pair_.refining) {
+        refine_pair_done(control.log_mean - arm.log_mean, severe);
+    } else {
+        probe_pair_done(severe);
+    }
+}
+
+void Law::write_probe(Trial& trial, const PairTest& test) const {
+    const PairTest::Bounds bounds = test.bounds(0.05);
+    trial.probe_gain = 100 * std::expm1(test.mean());
+    trial.probe_low = 100 * std::expm1(bounds.low);
+    trial.probe_high = 100 * std::expm1(bounds.high);
+}
+
+void Law::probe_pair_done(bool severe) {
+    probe_.add(pair_.candidate, pair_.blocks[0], pair_.blocks[1], severe, tuning_);
+    probe_.write(pair_.candidate, account_.trials[pair_.trial]);
+    Ended verdict = probe_.verdict(tuning_);
+    if (verdict == Ended::running && !may_probe(tuning_.allowance_blocks)) verdict = Ended::budget;
+    if (verdict != Ended::running) end_attempt(verdict);
+}
+
+void Law::end_attempt(Ended why) {
+    const std::uint32_t arm = static_cast<std::uint32_t>(probe_.arm()), best = probe_.best();
+    for (std::uint32_t i = 0; i < probe_.count(); ++i) {
+        const Probe::Candidate& candidate = probe_.candidate(i);
+        Trial& trial = account_.trials[candidate.trial];
+        const bool chosen = why == Ended::engaged && i == best;
+        trial.ended = candidate.out != Ended::running ? candidate.out : chosen || why != Ended::engaged ? why : Ended::no_verdict;
+        trial.decided_iteration = account_.iterations;
+        write_probe(trial, candidate.test);
+        if (candidate.out != Ended::loses) continue;
+        Shunned& shunned = shunned_[arm][candidate.slot];
+        double blocks = shun_blocks * std::pow(4, shunned.times);
+        if (blocks > tuning_.longest_backoff_blocks) blocks = tuning_.longest_backoff_blocks;
+        shunned.until = account_.blocks + static_cast<std::uint64_t>(blocks);
+        if (shunned.times < 16) ++shunned.times;
+    }
+    if (why == Ended::engaged) {
+        wealth_[arm] = 0;
+        const Probe::Candidate& chosen = probe_.candidate(best);
+        engage(chosen.setting, chosen.trial, chosen.test.deviation());
+        return;
+    }
+    wealth_[arm] = probe_.wealth() < 1 ? probe_.wealth() : 0.99;
+    ++plan_at_;
+    if (why == Ended::budget || !begin_attempt()) rest(why);
+}
+
+void Law::rest(Ended why) {
+    phase_ = Phase::resting;
+    account_.state = why;
+    account_.engaged = {};
+    rest_left_ = static_cast<std::uint64_t>(backoff_);
+    backoff_ = backoff_ * 2 < tuning_.longest_backoff_blocks ? backoff_ * 2 : tuning_.longest_backoff_blocks;
+    quiet_ = 0;
+    ++rests_;
+    pair_.refining = false;
+}
+
+void Law::engage(const Setting& setting, std::uint32_t trial, double scale) {
+    phase_ = Phase::engaged;
+    engagement_.begin(setting, trial, scale, tuning_, random_);
+    account_.trials[trial].ended = account_.state = Ended::engaged;
+    account_.trials[trial].decided_iteration = account_.iterations;
+    account_.engaged = setting;
+}
+
+// AIMD proposes a neighbour of the engaged width or rate; pairs against the engaged setting decide. Each is tried once.
+bool Law::begin_refining() {
+    if (!engagement_.between_cycles() || engagement_.blocks() < refine_wait_) return false;
+    Setting neighbour;
+    bool wanted = neighbour_of(engagement_.setting(), engagement_.congested(), facts_, neighbour) && may_probe(0);
+    for (std::uint32_t i = 0; wanted && i < account_.count; ++i) wanted = !are_alike(account_.trials[i].setting, neighbour);
+    engagement_.forget_blocks();
+    if (!wanted) return false;
+    pair_.refining = true;
+    pair_.arm = with_cap(neighbour, facts_, off_, tuning_);
+    pair_.control = engagement_.setting();
+    pair_.trial = trial_of(pair_.arm);
+    pair_.least_iterations = tuning_.block_iterations;
+    refine_.clear(pair_scale());
+    return true;
+}
+
+void Law::refine_pair_done(double difference, bool severe) {
+    refine_.add(difference);
+    Trial& trial = account_.trials[pair_.trial];
+    const bool better = refine_.count() >= least_refine && refine_.log_wealth(0, PairTest::Side::above) >= refine_proof;
+    const bool worse = severe || (refine_.count() >= 2 && refine_.mean() <= 0);
+    if (!better && !worse && refine_.count() < most_refine && may_probe(tuning_.allowance_blocks)) return;
+    pair_.refining = false;
+    write_probe(trial, refine_);
+    engagement_.interrupted();
+    if (better && !worse) {
+        engage(pair_.arm, pair_.trial, refine_.deviation());
+        return;
+    }
+    trial.ended = worse ? Ended::loses : Ended::no_verdict;
+    trial.decided_iteration = account_.iterations;
+    refine_wait_ = refine_wait_ * 2 < tuning_.longest_backoff_blocks ? refine_wait_ * 2 : tuning_.longest_backoff_blocks;
+}
+
+}  // namespace paced::pacing

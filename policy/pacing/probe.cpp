@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/pacing/probe.h"
+
+#include <cmath>
+
+namespace paced::pacing {
+namespace {
+
+constexpr std::uint32_t first_pairs = 2;    // of each setting, before they compete
+constexpr double surely = 2.3;              // log 10: to give a setting up needs less proof than to engage one
+constexpr double losing_deviations = 1;     // a pair that lost more than this, twice in a row, is no noise
+
+}  // namespace
+
+void Probe::begin(Arm arm, double scale, double stake, double wealth) {
+    arm_ = arm;
+    count_ = 0;
+    all_.clear(scale);
+    stake_ = stake;
+    kept_ = wealth;
+}
+
+void Probe::add_candidate(const Setting& setting, std::uint32_t slot, std::uint32_t trial, double scale) {
+    if (count_ == candidate_limit) return;
+    Candidate& made = candidates_[count_++];
+    made = Candidate();
+    made.setting = setting;
+    made.slot = slot;
+    made.trial = trial;
+    made.test.clear(scale);
+}
+
+std::uint32_t Probe::choose() const {
+    std::uint32_t chosen = 0;
+    double most = -1e300;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Candidate& candidate = candidates_[i];
+        if (candidate.out != Ended::running) continue;
+        if (candidate.test.count() < first_pairs) return i;
+        const double bound = candidate.test.mean() + candidate.test.deviation() / std::sqrt(candidate.test.count());
+        if (bound > most) {
+            most = bound;
+            chosen = i;
+        }
+    }
+    return chosen;
+}
+
+void Probe::add(std::uint32_t index, const Observation& setting, const Observation& control, bool severe, const Tuning& tuning) {
+    Candidate& candidate = candidates_[index];
+    const double difference = control.log_mean - setting.log_mean;
+    const double noise = losing_deviations * candidate.test.deviation(), margin = std::log1p(tuning.severe_percent / 100) / 2;
+    candidate.losing = difference < -(noise > margin ? noise : margin) ? candidate.losing + 1 : 0;
+    candidate.test.add(difference);
+    candidate.ratio.add(control.mean_ns, setting.mean_ns);
+    candidate.blocks.add(setting.iterations, setting.mean_ns, setting.cv);
+    candidate.control.add(control.iterations, control.mean_ns, control.cv);
+    all_.add(difference);
+    const double worth = std::log1p(tuning.disengage_percent / 100);
+    const bool ahead = candidate.test.mean() > 0;
+    if (severe || candidate.losing >= 2) {
+        candidate.out = Ended::loses;
+    } else if (candidate.test.log_wealth(worth, PairTest::Side::below) >= surely) {
+        candidate.out = ahead ? Ended::no_gain : Ended::loses;
+    } else if (candidate.test.count() >= tuning.futile_pairs && !ahead) {
+        candidate.out = Ended::no_gain;
+    }
+}
+
+void Probe::write(std::uint32_t index, Trial& trial) const {
+    const Candidate& candidate = candidates_[index];
+    trial.mean_ms = candidate.blocks.mean() / 1e6;
+    trial.cv = candidate.blocks.cv();
+    trial.off_mean_ms = candidate.control.mean() / 1e6;
+    trial.off_cv = candidate.control.cv();
+}
+
+std::uint32_t Probe::best() const {
+    std::uint32_t best = 0;
+    double most = -1e300;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Candidate& candidate = candidates_[i];
+        // one that is still in comes before all that are out
+        const double value = candidate.test.mean() - (candidate.out == Ended::running ? 0 : 1e6);
+        if (value > most) {
+            most = value;
+            best = i;
+        }
+    }
+    return best;
+}
+
+double Probe::wealth() const {
+    const double log = all_.log_wealth(0, PairTest::Side::above);
+    return kept_ + stake_ * std::exp(log < 600 ? log : 600);
+}
+
+Ended Probe::verdict(const Tuning& tuning) const {
+    std::uint32_t in = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) in += candidates_[i].out == Ended::running;
+    const Candidate& front = candidates_[best()];
+    if (in == 0) return count_ > 0 ? front.out : Ended::not_applicable;
+    if (all_.count() >= tuning.least_pairs && front.test.count() * 2 >= tuning.least_pairs && wealth() >= 1) {
+        // The setting itself must be ahead, also in what throughput is made of.
+        double gain = 0, low = 0, high = 0;
+        front.ratio.percent(gain, low, high);
+        if (front.test.mean() > 0 && gain > tuning.disengage_percent) return Ended::engaged;
+    }
+    if (all_.count() >= tuning.most_pairs) return Ended::no_verdict;
+    return Ended::running;
+}
+
+}  // namespace paced::pacing

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One attempt to show that an arm gains. Its settings compete: each gets two pairs, then the one that could be the best gets the
+// next, and all pairs of the arm feed one test, so that nothing spent on choosing is lost. That is valid because the setting of a
+// pair is chosen before the pair is run: under "this arm has no effect" every D is symmetric whichever setting it came from.
+// Source of the choice: upper confidence bounds, Auer, Cesa-Bianchi, Fischer 2002, Machine Learning 47.
+#pragma once
+
+#include <cstdint>
+
+#include "policy/pacing/account.h"
+#include "policy/pacing/arms.h"
+#include "policy/pacing/pair_test.h"
+#include "policy/pacing/ratio.h"
+#include "policy/pacing/tuning.h"
+
+namespace paced::pacing {
+
+class Probe {
+public:
+    struct Candidate {
+        Setting setting;
+        PairTest test;
+        RatioOfMeans ratio;
+        Moments blocks, control;           // iterations under the setting, and of what it is paired with
+        std::uint32_t slot = 0;            // the candidate's place among those of its arm
+        std::uint32_t trial = 0;           // index into the account
+        std::uint32_t losing = 0;          // pairs in a row that lost beyond noise
+        Ended out = Ended::running;        // or why nothing more is tried of it
+    };
+
+    // stake: the part of the job's error that this attempt may spend; wealth: what earlier attempts of the arm kept, in the same measure, so
+    // that the arm is engaged when wealth + stake * W reaches 1.
+    void begin(Arm arm, double scale, double stake, double wealth);
+    void add_candidate(const Setting& setting, std::uint32_t slot, std::uint32_t trial, double scale);
+
+    // The candidate of the next pair.
+    std::uint32_t choose() const;
+    // The pair's outcome; severe: the setting's block was so bad that it is given up.
+    void add(std::uint32_t index, const Observation& setting, const Observation& control, bool severe, const Tuning& tuning);
+    // Means and CVs of both into the trial.
+    void write(std::uint32_t index, Trial& trial) const;
+    // running: go on; engaged: best() has shown its gain; else why not.
+    Ended verdict(const Tuning& tuning) const;
+
+    Arm arm() const { return arm_; }
+    std::uint32_t count() const { return count_; }
+    const Candidate& candidate(std::uint32_t index) const { return candidates_[index]; }
+    std::uint32_t best() const;
+    // What this attempt leaves to the arm's next.
+    double wealth() const;
+
+private:
+    Arm arm_ = Arm::off;
+    Candidate candidates_[candidate_limit];
+    std::uint32_t count_ = 0;
+    PairTest all_;
+    double stake_ = 0, kept_ = 0;
+};
+
+}  // namespace paced::pacing
