@@ -121,6 +121,7 @@ void Law::pair_done() {
 }
 
 void Law::write_probe(Trial& trial, const PairTest& test) const {
+    if (test.count() == 0) return;  // never run: there is no interval
     const PairTest::Bounds bounds = test.bounds(0.05);
     trial.probe_gain = 100 * std::expm1(test.mean());
     trial.probe_low = 100 * std::expm1(bounds.low);
