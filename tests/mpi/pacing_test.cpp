@@ -35,9 +35,10 @@ std::string lines_of_ranks(const std::string& text) {
 }
 
 FakeAgent::Decide at_random(unsigned seed) {
-    return [random = std::mt19937(seed)](const pacing::PacedCommunicator&, std::uint64_t calls, pacing::Directive& directive) mutable {
-        if (random() % 4 != 0) return false;
-        directive.from_sequence = calls + random() % 200 - (calls > 20 && random() % 4 == 0 ? 20 : 0);
+    return [random = std::mt19937(seed)](const pacing::PacedCommunicator& entry, std::uint64_t calls, pacing::Directive& directive) mutable {
+        // As a conductor: a block has begun before the next is decided on. But not always.
+        if (random() % 4 != 0 || (entry.next.epoch != 0 && calls < entry.next.from_sequence + 10 && random() % 64 != 0)) return false;
+        directive.from_sequence = calls + random() % 60 - (calls > 20 && random() % 4 == 0 ? 20 : 0);
         directive.period = static_cast<std::uint32_t>(random() % 5);
         directive.skip = static_cast<std::uint32_t>(random() % 2);
         directive.length = static_cast<std::uint32_t>(random() % 8);
@@ -111,8 +112,9 @@ TEST_P(Pacing, Soak) {
     EXPECT_LT(longest, soak_cap_ns + tolerance);
     // it was put to the test
     EXPECT_GT(agent.directives(), 20u);
-    EXPECT_GT(agent.blocks(), 20u);
+    EXPECT_GT(agent.blocks(), 10u);
     EXPECT_GT(agent.late(), 0u);
+    EXPECT_LT(agent.late(), agent.blocks());
     EXPECT_GT(held, 100u);
     RecordProperty("held", static_cast<int>(held));
     std::printf("%.1f s, %llu directives, %llu blocks (%llu late), %llu of the kept records held, longest %.3f ms\n", with.seconds, static_cast<unsigned long long>(agent.directives()),

@@ -287,6 +287,19 @@ TEST(Gate, FullTableIsNotPaced) {
     EXPECT_EQ(pace_communicator(node.process(0), tracked), nullptr) << "alone";
 }
 
+TEST(Gate, RecordsSayHowLongTheirCallWasDelayed) {
+    segment::Record record{};
+    EXPECT_EQ(segment::held_ns(record), 0u);
+    for (const std::uint64_t ns : {std::uint64_t{100}, std::uint64_t{25'600}, 123'456'700 * std::uint64_t{1}, 1000 * ms}) {
+        segment::set_held(record, ns);
+        EXPECT_EQ(segment::held_ns(record), ns);
+    }
+    segment::set_held(record, 149);
+    EXPECT_EQ(segment::held_ns(record), 100u);
+    segment::set_held(record, ~std::uint64_t{0});
+    EXPECT_EQ(segment::held_ns(record), 0xff'ffffu * segment::held_unit_ns);
+}
+
 class LocalHold : public testing::Test {
 protected:
     LocalHold() {
