@@ -7,11 +7,12 @@ namespace paced::step {
 
 Variables variables(const StepSetup& setup, const config::Effective& effective) {
     const bool paces = effective.mode.value == config::Mode::pace;
-    const config::Window& asked = effective.window.value;
+    std::string longest = std::to_string(longest_delay(effective).count());
+    if (effective.window.value.automatic && longest != "0") longest = paces ? "auto:" + longest : "auto";
     return {
         {stamp, setup.stamp},
         {mode, to_string(effective.mode.value)},
-        {window, paces || !asked.automatic ? std::to_string(longest_delay(effective).count()) : "auto"},
+        {window, longest},
         {run_dir, setup.run_dir},
         {plan, setup.plan_file},
         {leader, setup.leader},

@@ -14,41 +14,58 @@ namespace paced::config {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> method_names{"ours", "fixed", "comparison"};  // in the order of pacing::Method
+constexpr std::array methods{pacing::Method::ours, pacing::Method::fixed, pacing::Method::comparison};
 constexpr std::size_t longest_arms = 512;
 
-std::optional<Error> check_arm(std::string_view arm, bool among_several) {
+std::optional<Error> check_word(std::string_view arm, bool among_several) {
     std::vector<std::string_view> words;
     for (std::uint32_t i = 0; i < pacing::arm_count; ++i) words.emplace_back(pacing::name_of(static_cast<pacing::Arm>(i)));
     if (among_several) words.emplace_back("ours");
     const std::string_view word = arm.substr(0, arm.find(':'));
-    if (std::find(words.begin(), words.end(), word) == words.end()) return Error{"unknown arm '" + std::string(word) + "'", hints_for(word, words)};
-    // it travels as one word of "name=value name=value"
-    const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == ':'; };
-    if (std::all_of(arm.begin(), arm.end(), allowed)) return std::nullopt;
-    return Error{"bad arm '" + std::string(arm) + "'", {"an arm and its numbers, such as 'admit:1', 'rate:25mbit' or 'fixed-delay:500us:300us'"}};
+    if (std::find(words.begin(), words.end(), word) != words.end()) return std::nullopt;
+    return Error{"unknown arm '" + std::string(word) + "'", hints_for(word, words)};
+}
+
+// As the law itself reads it on the node that decides.
+std::optional<Error> check_as_the_law(std::string_view key, std::string_view text, const std::string& whole) {
+    pacing::Tuning tuning;
+    pacing::WrongToken wrong;
+    // a blank would begin another token, and with it another setting
+    const bool one_word = text.find_first_of(" \t\n") == std::string_view::npos;
+    if (one_word && parse_tuning(whole.data(), whole.size(), tuning, wrong)) return std::nullopt;
+    std::string message = "bad '" + std::string(key) + "' '" + std::string(text) + "'";
+    if (one_word && *wrong.why != '\0') message.append(": ").append(wrong.why);
+    return Error{std::move(message), {"an arm and its numbers, such as 'admit:1', 'slots:10ms', 'rate:25mbit' or 'fixed-delay:500us:300us'"}};
 }
 
 }  // namespace
 
 Result<pacing::Method> parse_method(std::string_view text) {
-    for (std::size_t i = 0; i < method_names.size(); ++i)
-        if (text == method_names[i]) return static_cast<pacing::Method>(i);
-    return fail("unknown method '" + std::string(text) + "'", hints_for(text, {method_names.begin(), method_names.end()}));
+    std::vector<std::string_view> words;
+    for (pacing::Method method : methods) {
+        words.emplace_back(name_of(method));
+        if (text == words.back()) return method;
+    }
+    return fail("unknown method '" + std::string(text) + "'", hints_for(text, words));
 }
 
-std::string to_string(pacing::Method method) { return std::string(method_names.at(static_cast<std::size_t>(method))); }
+std::string to_string(pacing::Method method) { return name_of(method); }
 
 Result<std::string> parse_arm(std::string_view text) {
     if (text.find(',') != std::string_view::npos) return fail("'arm' takes one arm", {"several are for method 'comparison': arms = \"off,admit:1\""});
-    if (auto error = check_arm(text, false)) return tl::unexpected<Error>(*std::move(error));
+    auto error = check_word(text, false);
+    if (!error) error = check_as_the_law("arm", text, "method=fixed arm=" + std::string(text));
+    if (error) return tl::unexpected<Error>(*std::move(error));
     return std::string(text);
 }
 
 Result<std::string> parse_arms(std::string_view text) {
     if (text.size() > longest_arms) return fail("'arms' is longer than " + std::to_string(longest_arms) + " characters");
+    std::optional<Error> error;
     for (std::string_view arm : split(text, ','))
-        if (auto error = check_arm(arm, true)) return tl::unexpected<Error>(*std::move(error));
+        if (!error) error = check_word(arm, true);
+    if (!error) error = check_as_the_law("arms", text, "method=comparison arms=" + std::string(text));
+    if (error) return tl::unexpected<Error>(*std::move(error));
     return std::string(text);
 }
 

@@ -57,6 +57,8 @@ bool take_account(ByteCursor& cursor, ClassAccount& account) {
     if (!cursor.take(raw)) return false;
     for (std::size_t flag : {offsetof(pacing::Facts, crosses), offsetof(pacing::Facts, tcp), offsetof(pacing::Facts, pays_for_waiting)})
         make_bool(raw, offsetof(ClassAccount, facts) + flag);
+    for (std::uint32_t i = 0; i < pacing::trial_limit; ++i)
+        make_bool(raw, offsetof(ClassAccount, account) + offsetof(pacing::Account, trials) + i * sizeof(pacing::Trial) + offsetof(pacing::Trial, ours));
     std::memcpy(&account, raw, sizeof account);
     return true;
 }

@@ -75,7 +75,7 @@ Arm arm_of(const PacedClass& of, const pacing::Trial& trial) {
     arm.label = of.label;
     arm.arm = pacing::name_of(trial.setting.arm);
     arm.setting = spelling_of(trial.setting);
-    arm.meaning = meaning_of(trial.setting);
+    arm.meaning = (trial.ours ? "ours: " : "") + meaning_of(trial.setting);
     arm.pairs = static_cast<int>(trial.pairs);
     arm.blocks = static_cast<int>(trial.blocks);
     arm.first_iteration = trial.first_iteration;
@@ -91,7 +91,7 @@ Arm arm_of(const PacedClass& of, const pacing::Trial& trial) {
     arm.off_mean_ms = trial.off_mean_ms;
     arm.off_cv = trial.off_cv;
     arm.held_ms = trial.held_ms;
-    arm.ended = word_for(trial.ended);
+    arm.ended = pacing::name_of(trial.ended);
     return arm;
 }
 
@@ -106,7 +106,7 @@ PacedClass class_of(const Trace& trace, const ClassAccount& account) {
     made.iterations = account.account.iterations;
     made.blocks = account.account.blocks;
     made.void_blocks = account.account.void_blocks;
-    made.state = word_for(account.account.state);
+    made.state = pacing::name_of(account.account.state);
     if (account.account.engaged.arm != pacing::Arm::off) made.engaged = spelling_of(account.account.engaged);
     made.cost_ms = account.account.probe_cost_ms;
     made.total_ms = account.account.total_ms;
@@ -172,23 +172,6 @@ std::string meaning_of(const pacing::Setting& setting) {
         case Arm::phase: return "moved once by " + readable(setting.delay_ns);
         case Arm::fixed_delay: return readable(setting.delay_ns) + " for who was early by " + readable(setting.threshold_ns);
         case Arm::barrier: return "nobody before all have come";
-    }
-    return "unknown";
-}
-
-std::string word_for(pacing::Ended ended) {
-    using pacing::Ended;
-    switch (ended) {
-        case Ended::running: return "running";
-        case Ended::engaged: return "engaged";
-        case Ended::no_gain: return "no gain";
-        case Ended::loses: return "loses";
-        case Ended::no_verdict: return "no verdict";
-        case Ended::straggler: return "persistent straggler";
-        case Ended::fault: return "fault";
-        case Ended::budget: return "budget spent";
-        case Ended::not_applicable: return "not applicable";
-        case Ended::finished: return "job ended";
     }
     return "unknown";
 }

@@ -16,8 +16,6 @@ namespace paced::report {
 std::string spelling_of(const pacing::Setting& setting);
 // For people: "one communicator at a time", "each socket at most 25 Mbit/s".
 std::string meaning_of(const pacing::Setting& setting);
-// As law.h has them: "engaged", "no gain", "persistent straggler", ...
-std::string word_for(pacing::Ended ended);
 
 // Fills report.pacing, arms and blocks (these last only where the policy says method comparison), and tells of faults as warnings. Needs
 // report.policy. Does nothing where trace.pacing is nothing.

@@ -116,7 +116,7 @@ TEST_F(Step, FourNodesWithGpusAndTwoLeaves) {
                         "log   kept        your LD_PRELOAD stays, behind our library: /opt/tool.so\n"
                         "log   note        2 tasks for 8 GPUs: which one a task uses is not known, so one that sees them all is\n"
                         "log               not bound; one that Slurm gave its own is\n" +
-                            run_dir_line() + "leader yes\n" + variables("self", "n1", 4, Paces{"100000000", "least_pairs=6 exploration_percent=0.25", "leaf1"}) + "mode pace\nend\n");
+                            run_dir_line() + "leader yes\n" + variables("self", "n1", 4, Paces{"auto:100000000", "least_pairs=6 exploration_percent=0.25", "leaf1"}) + "mode pace\nend\n");
 }
 
 // Another node says nothing where nothing is wrong.

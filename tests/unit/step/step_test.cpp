@@ -28,7 +28,7 @@ TEST(Variables, AreTheWholeTable) {
     const StepSetup setup{"slurm:12.0", "12.0", "/dev/shm/x", "/dev/shm/x/key", "/dev/shm/x/plan.json", "10.0.0.1", "n1", 8, "leaf2", ""};
     const Variables expected{{"PACED_FABRIC_STEP_STAMP", "slurm:12.0"},
                              {"PACED_FABRIC_STEP_MODE", "pace"},
-                             {"PACED_FABRIC_STEP_WINDOW", "100000000"},
+                             {"PACED_FABRIC_STEP_WINDOW", "auto:100000000"},
                              {"PACED_FABRIC_STEP_RUN_DIR", "/dev/shm/x"},
                              {"PACED_FABRIC_STEP_PLAN", "/dev/shm/x/plan.json"},
                              {"PACED_FABRIC_STEP_LEADER", "10.0.0.1"},
@@ -45,7 +45,11 @@ TEST(Variables, AreTheWholeTable) {
     EXPECT_EQ(variables(setup, effective), expected);
     effective.window.value = {false, Nanoseconds{500'000}};
     EXPECT_EQ(variables(setup, effective)[2].second, "500000");
+    effective.limits.window_max.value = Nanoseconds{400'000};
+    EXPECT_EQ(variables(setup, effective)[2].second, "400000");
     effective.limits.window_max.value = Nanoseconds{0};
+    EXPECT_EQ(variables(setup, effective)[2].second, "0");
+    effective.window.value = {};
     EXPECT_EQ(variables(setup, effective)[2].second, "0");
 }
 
