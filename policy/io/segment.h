@@ -145,7 +145,7 @@ struct Header {
     std::uint8_t reserved[4096 - 120];
     pacing::PacedCommunicator communicators[pacing::paced_limit];
 };
-static_assert(sizeof(Header) == 4096 + 69632);
+static_assert(sizeof(Header) == 4096 + 98304);
 inline constexpr std::uint64_t total_bytes = sizeof(Header) + std::uint64_t{slot_limit} * sizeof(Slot);
 
 // offset_ns: leader's clock minus this node's at local_ns, within +- error_ns.

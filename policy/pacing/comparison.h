@@ -22,6 +22,9 @@ public:
 
     const Setting& setting() const { return setting_[order_[position_]]; }
     std::uint32_t trial() const { return order_[position_]; }
+    // What comes after it in this round, if there is more.
+    bool has_more() const { return position_ + 1 < count_; }
+    const Setting& following() const { return setting_[order_[position_ + 1]]; }
     std::uint32_t round() const { return round_; }
     void block(const Observation& block, Account& account, Random& random);
 

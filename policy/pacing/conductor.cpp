@@ -19,11 +19,14 @@ constexpr std::uint64_t settle_ns = 500 * millisecond;
 constexpr std::uint64_t lost_iterations = 16;
 constexpr std::uint64_t lost_ns = 2'000 * millisecond;
 constexpr std::uint32_t lost_limit = 3;
+// Parallel groups of one program count alike; what differs by more are groups that run on their own.
+constexpr double common_iterations = 4;
 // Weight of the newest report in a communicator's rate.
 constexpr double rate_weight = 0.3;
 
-std::uint64_t end_of(const Directive& directive) {
-    return directive.from_sequence + std::uint64_t{directive.skip + directive.length} * directive.period;
+// Where the first or the second block of its directive ends.
+template <class Communicator> std::uint64_t end_of_half(const Communicator& communicator, std::uint32_t half) {
+    return end_of(half == 0 ? communicator.next : following(communicator.next));
 }
 
 bool is_same_class(const Progress& a, std::uint64_t signature, const Facts& facts) {
@@ -73,7 +76,7 @@ void Conductor::progress(const Progress& progress, std::uint64_t now_ns) {
     }
     Class& entry = classes_[known->in_class];
     known->strange = is_same_class(progress, entry.account.signature, entry.account.facts) ? 0 : known->strange + 1;
-    if (entry.running && known->passed_ns == 0 && progress.calls >= end_of(known->next)) known->passed_ns = now_ns;
+    if (entry.running && known->passed_ns == 0 && progress.calls >= end_of_half(*known, entry.half)) known->passed_ns = now_ns;
 }
 
 // A law that has begun keeps the communicators it began with.
@@ -99,9 +102,9 @@ bool Conductor::join_class(Communicator& communicator) {
 
 void Conductor::block(const BlockSummary& block) {
     Communicator* const known = find(block.communicator);
-    if (known == nullptr || known->in_class < 0 || block.epoch != known->next.epoch || known->arrived) return;
-    known->block = block;
-    known->arrived = true;
+    if (known == nullptr || known->in_class < 0 || block.epoch < known->next.epoch || block.epoch > last_epoch(known->next)) return;
+    BlockSummary& place = known->block[block.epoch - known->next.epoch];
+    if (place.epoch == 0) place = block;
 }
 
 void Conductor::retransmissions(std::uint64_t segments) { retransmissions_ = segments; }
@@ -113,37 +116,61 @@ void Conductor::surroundings(bool tcp, bool pays_for_waiting) {
 
 void Conductor::fault() { faulted_ = true; }
 
+double Conductor::predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const {
+    const double since = now_ns > communicator.heard_ns ? static_cast<double>(now_ns - communicator.heard_ns) : 0;
+    return static_cast<double>(communicator.last.calls) + communicator.calls_per_ns * since;
+}
+
+// All communicators of the class change at the same time, as far as that can be foreseen. Where they count the same iterations it
+// can: then it is the same one for all.
 void Conductor::give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns) {
     Class& entry = classes_[index];
+    entry.decision = decision;
+    entry.half = 0;
+    entry.has_then = !entry.over && entry.law.following(entry.then);
+    double least = INFINITY, most = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index)) continue;
+        const double at = (predicted_calls(member, now_ns) + member.calls_per_ns * static_cast<double>(lead_ns)) / (member.last.period > 0 ? member.last.period : 1);
+        if (at < least) least = at;
+        if (at > most) most = at;
+    }
     std::uint32_t position = 0;
     for (std::uint32_t i = 0; i < count_; ++i) {
         Communicator& member = communicators_[i];
         if (member.in_class != static_cast<std::int32_t>(index)) continue;
-        const double since = now_ns > member.heard_ns ? static_cast<double>(now_ns - member.heard_ns) : 0;
         const std::uint64_t period = member.last.period > 0 ? member.last.period : 1;
-        const std::uint64_t ahead = static_cast<std::uint64_t>(std::ceil(member.calls_per_ns * (since + static_cast<double>(lead_ns)))) + period + 1;
-        Directive& next = member.next;
+        const double own = (predicted_calls(member, now_ns) + member.calls_per_ns * static_cast<double>(lead_ns)) / static_cast<double>(period);
+        const double at = most - least <= common_iterations ? most : own;
+        Directive next;
         next.communicator = member.last.communicator;
-        next.from_sequence = (member.last.calls + ahead + period - 1) / period * period;
-        ++next.epoch;
+        next.from_sequence = (static_cast<std::uint64_t>(std::ceil(at)) + 1) * period;
+        next.epoch = last_epoch(member.next) + 1;
         next.period = static_cast<std::uint32_t>(period);
         next.skip = decision.washout < decision.iterations ? decision.washout : 0;
         next.length = decision.iterations - next.skip;
         next.position = position++;
         next.setting = decision.setting;
         next.setting.domain = static_cast<std::uint8_t>(index);
+        if (entry.has_then) {
+            next.then_skip = entry.then.washout < entry.then.iterations ? entry.then.washout : 0;
+            next.then_length = entry.then.iterations - next.then_skip;
+            next.then = entry.then.setting;
+            next.then.domain = static_cast<std::uint8_t>(index);
+        }
+        member.next = next;
         member.told = false;
-        member.arrived = false;
+        member.block[0] = member.block[1] = BlockSummary();
         member.passed_ns = 0;
     }
-    entry.decision = decision;
     entry.running = true;
     entry.retransmissions = retransmissions_;
 }
 
 bool Conductor::is_complete(std::uint32_t index) const {
     for (std::uint32_t i = 0; i < count_; ++i)
-        if (communicators_[i].in_class == static_cast<std::int32_t>(index) && !communicators_[i].arrived) return false;
+        if (communicators_[i].in_class == static_cast<std::int32_t>(index) && communicators_[i].block[classes_[index].half].epoch == 0) return false;
     return true;
 }
 
@@ -153,7 +180,7 @@ bool Conductor::is_lost(std::uint32_t index, std::uint64_t now_ns) const {
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Communicator& member = communicators_[i];
         if (member.in_class != static_cast<std::int32_t>(index) || member.passed_ns == 0) continue;
-        const std::uint64_t beyond = member.last.calls - end_of(member.next);
+        const std::uint64_t beyond = member.last.calls - end_of_half(member, classes_[index].half);
         if (now_ns > member.passed_ns + lost_ns && beyond > lost_iterations * member.next.period) return true;
     }
     return false;
@@ -170,8 +197,8 @@ Observation Conductor::observation(std::uint32_t index) const {
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Communicator& member = communicators_[i];
         if (member.in_class != static_cast<std::int32_t>(index)) continue;
-        const BlockSummary& block = member.block;
-        if (!member.arrived || block.members != block.size || block.late > 0 || block.iterations == 0 || block.calls == 0) {
+        const BlockSummary& block = member.block[entry.half];
+        if (block.epoch == 0 || block.members != block.size || block.late > 0 || block.iterations == 0 || block.calls == 0) {
             seen.valid = false;
             continue;
         }
@@ -293,11 +320,21 @@ void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
         if (!complete) seen.valid = false;
         if (entry.lost == lost_limit) entry.law.fault();
         const Ended before = entry.law.account().state;
-        entry.decision = entry.law.step(seen);
+        const Decision decision = entry.law.step(seen);
         log(entry, seen);
         if (entry.law.is_over()) return end_class(index, now_ns);
         const Ended after = entry.law.account().state;
         if (active_ == static_cast<std::int32_t>(index) && before == Ended::running && after != Ended::running) choose_active(now_ns);
+        const bool goes_on = entry.half == 0 && entry.has_then && decision.setting == entry.then.setting && decision.iterations == entry.then.iterations;
+        entry.decision = decision;
+        if (goes_on) {
+            entry.half = 1;
+            entry.running = true;
+            entry.retransmissions = retransmissions_;
+            for (std::uint32_t i = 0; i < count_; ++i)
+                if (communicators_[i].in_class == static_cast<std::int32_t>(index)) communicators_[i].passed_ns = 0;
+            return;
+        }
     }
     // A class that rests while another is probed waits for its turn; one that is engaged goes on.
     if (active_ != static_cast<std::int32_t>(index) && entry.law.account().state != Ended::engaged) return;

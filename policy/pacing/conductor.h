@@ -75,9 +75,8 @@ private:
         std::int32_t in_class = -1;
         std::uint64_t passed_ns = 0;        // when its calls had passed the end of the running block; 0: not yet
         bool told = true;                   // `next` has been fetched
-        bool arrived = false;               // its block has come back
         Directive next;
-        BlockSummary block;
+        BlockSummary block[2];              // of `next`: what has come back of its one or two blocks; epoch 0: nothing yet
     };
     struct Class {
         ClassAccount account;
@@ -85,7 +84,9 @@ private:
         bool begun = false;                 // the law has made its first decision
         bool over = false;
         bool running = false;               // a block is under way
-        Decision decision;
+        std::uint32_t half = 0;             // which of the directive's two
+        Decision decision, then;
+        bool has_then = false;
         double service_per_iteration_ns = 0;
         std::uint64_t retransmissions = 0;  // at the block's beginning
         std::uint32_t lost = 0;             // blocks in a row that did not come back whole
@@ -98,6 +99,7 @@ private:
     void begin_law(std::uint32_t index, std::uint64_t now_ns);
     void end_class(std::uint32_t index, std::uint64_t now_ns);
     void give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns);
+    double predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const;
     bool is_complete(std::uint32_t index) const;
     bool is_lost(std::uint32_t index, std::uint64_t now_ns) const;
     Observation observation(std::uint32_t index) const;

@@ -22,10 +22,28 @@ struct Directive {
     std::uint32_t skip = 0;           // first iterations that are not measured
     std::uint32_t position = 0;       // slots: of this communicator among those of its domain
     std::uint32_t length = 0;         // iterations measured after these; then the block is finished, and the setting stays
+    // The block after it where that is decided already, so that nothing lies between the two halves of a pair: its epoch is
+    // the next one. then_length 0: there is none.
+    std::uint32_t then_skip = 0, then_length = 0;
     std::uint32_t reserved = 0;
-    Setting setting;
+    Setting setting, then;
 };
-static_assert(sizeof(Directive) == 88);
+static_assert(sizeof(Directive) == 144);
+
+constexpr std::uint32_t last_epoch(const Directive& directive) { return directive.epoch + (directive.then_length > 0 ? 1 : 0); }
+constexpr std::uint64_t end_of(const Directive& directive) { return directive.from_sequence + (std::uint64_t{directive.skip} + directive.length) * directive.period; }
+// The second block as a directive of its own.
+constexpr Directive following(const Directive& first) {
+    Directive next = first;
+    next.from_sequence = end_of(first);
+    next.epoch = first.epoch + 1;
+    next.skip = first.then_skip;
+    next.length = first.then_length;
+    next.setting = first.then;
+    next.then_skip = next.then_length = 0;
+    next.then = Setting{};
+    return next;
+}
 
 // A communicator on a node: its local members share the entry. The first of them makes it at its first call.
 struct PacedCommunicator {
@@ -44,7 +62,7 @@ struct PacedCommunicator {
     std::uint32_t given_up;
     std::uint64_t asking, leaving;
 };
-static_assert(sizeof(PacedCommunicator) == 136);
+static_assert(sizeof(PacedCommunicator) == 192);
 inline constexpr std::uint32_t paced_limit = 512;  // communicators of a node
 
 // What one rank shows of one communicator beside segment::Communicator; its writer is the rank.

@@ -29,17 +29,45 @@ Decision Law::first() {
 }
 
 // least_iterations: fewer only where the block would not last block_ms.
-Decision Law::run(Role role, const Setting& setting, std::uint32_t trial, double least_iterations) {
+Decision Law::planned(const Setting& setting, double least_iterations) const {
     const bool rate = setting.arm == Arm::rate || decision_.setting.arm == Arm::rate;
-    role_ = role;
-    trial_ = trial;
-    decision_.setting = setting;
-    decision_.washout = static_cast<std::uint32_t>(rate ? tuning_.rate_washout_iterations : tuning_.washout_iterations);
+    Decision decision;
+    decision.setting = setting;
+    decision.washout = static_cast<std::uint32_t>(rate ? tuning_.rate_washout_iterations : tuning_.washout_iterations);
     const double mean = off_.mean_ns(), lasting = mean > 0 ? std::ceil(tuning_.block_ms * 1e6 / mean) : 0;
     double iterations = lasting > least_iterations ? lasting : least_iterations;
     if (iterations > most_iterations) iterations = most_iterations;
-    decision_.iterations = static_cast<std::uint32_t>(iterations) + decision_.washout;
+    decision.iterations = static_cast<std::uint32_t>(iterations) + decision.washout;
+    return decision;
+}
+
+Decision Law::run(Role role, const Setting& setting, std::uint32_t trial, double least_iterations) {
+    decision_ = planned(setting, least_iterations);
+    role_ = role;
+    trial_ = trial;
     return decision_;
+}
+
+// As long as the first half, whatever that has taught about an iteration's length.
+Decision Law::second() const {
+    Decision decision = planned(pair_.arm_first ? pair_.control : pair_.arm, 0);
+    decision.iterations = decision_.iterations - decision_.washout + decision.washout;
+    return decision;
+}
+
+bool Law::following(Decision& to) const {
+    switch (role_) {
+        case Role::first: to = second(); return true;
+        case Role::off:
+            if (phase_ != Phase::baseline || off_.count() + 1 >= tuning_.baseline_blocks) return false;
+            to = planned(Setting(), tuning_.block_iterations);
+            return true;
+        case Role::compared:
+            if (!comparison_.has_more()) return false;
+            to = planned(comparison_.following(), tuning_.block_iterations);
+            return true;
+        default: return false;
+    }
 }
 
 Decision Law::step(const Observation& observation) {

@@ -40,6 +40,9 @@ public:
     // The next one. An observation that is invalid, makes no sense or is of another setting than the one decided is forgotten,
     // and its block repeated; too many of them in a row are a fault.
     Decision step(const Observation& observation);
+    // The decision after the running one, where it does not depend on what the running block shows: the second half of a pair. It can then
+    // be given along with the first, and step() will answer it.
+    bool following(Decision& to) const;
     // Something unexpected in this class: off, now and for good.
     void fault();
     // The job ended: what is still being tried will not be decided.
@@ -54,6 +57,8 @@ private:
     enum class Phase : std::uint8_t { baseline, resting, probing, engaged, fixed, comparing, over };
     enum class Role : std::uint8_t { off, first, second, engaged, holdout, fixed, compared };
 
+    Decision planned(const Setting& setting, double least_iterations) const;
+    Decision second() const;
     Decision run(Role role, const Setting& setting, std::uint32_t trial, double least_iterations);
     Decision next();
     bool take(const Observation& block);          // false: void

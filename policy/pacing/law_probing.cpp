@@ -88,7 +88,10 @@ bool Law::begin_attempt() {
 Decision Law::next_pair() {
     if (role_ == Role::first) {
         const bool arm = !pair_.arm_first;
-        return run(Role::second, arm ? pair_.arm : pair_.control, arm ? pair_.trial : pair_.control_trial, pair_.least_iterations);
+        decision_ = second();
+        role_ = Role::second;
+        trial_ = arm ? pair_.trial : pair_.control_trial;
+        return decision_;
     }
     if (!pair_.refining) {
         const std::uint32_t index = probe_.choose();

@@ -107,7 +107,7 @@ bool Junction::hear_block(std::uint32_t child, const pacing::BlockSummary& block
     Entry* const entry = find(block.communicator, false);
     if (entry == nullptr) return used_ == entry_limit;
     // nobody can have run what nobody was told of, nor speak for members that are not there
-    if (entry->of[child].members < block.members || block.size != entry->of[child].size || block.epoch > entry->latest.epoch) return false;
+    if (entry->of[child].members < block.members || block.size != entry->of[child].size || block.epoch > last_epoch(entry->latest)) return false;
     Part& part = entry->parts[block.epoch % 2];
     if (part.block.epoch == block.epoch) {
         if (part.block.members == 0) return true;  // handed out already

@@ -4,6 +4,13 @@
 #include "plugin/interposer/shared.h"
 
 namespace paced::interposer {
+namespace {
+
+bool is_off(const pacing::Directive& directive) {
+    return directive.setting.arm == pacing::Arm::off && (directive.then_length == 0 || directive.then.arm == pacing::Arm::off);
+}
+
+}  // namespace
 
 void PacedSegment::clear_directives() {
     for (pacing::PacedCommunicator& entry : header_.communicators)
@@ -23,10 +30,10 @@ bool PacedSegment::write(const pacing::Directive& directive) {
 
 void PacedSegment::all_off() {
     for (pacing::PacedCommunicator& entry : header_.communicators) {
-        if (load_acquire(entry.id) == 0 || entry.next.epoch == 0 || entry.next.setting == pacing::Setting{}) continue;
+        if (load_acquire(entry.id) == 0 || entry.next.epoch == 0 || is_off(entry.next)) continue;
         pacing::Directive off;
         off.communicator = entry.next.communicator;
-        off.epoch = entry.next.epoch + 1;
+        off.epoch = last_epoch(entry.next) + 1;
         off.period = entry.next.period;
         write_next(entry, off);
     }
@@ -34,7 +41,7 @@ void PacedSegment::all_off() {
 
 bool PacedSegment::is_pacing() const {
     for (const pacing::PacedCommunicator& entry : header_.communicators)
-        if (entry.next.setting.arm != pacing::Arm::off) return true;
+        if (!is_off(entry.next)) return true;
     return false;
 }
 

@@ -80,6 +80,7 @@ void take_directive(Paced& paced) {
     const std::uint32_t last = paced.has_pending ? paced.pending.epoch : paced.current.epoch;
     if (found.communicator != paced.node->id || !is_newer(found.epoch, last)) return;
     if (static_cast<std::uint32_t>(found.setting.arm) >= pacing::arm_count) found.setting = Setting{};
+    if (static_cast<std::uint32_t>(found.then.arm) >= pacing::arm_count) found.then_length = 0;
     paced.pending = found;
     paced.has_pending = true;
 }
@@ -219,6 +220,10 @@ void finish_block(Paced& paced) {
     const pacing::RankBlock& block = paced.meter.close();
     if (block.calls != 0 && block.late == 0) paced.shortest_wait_ns = block.shortest_wait_ns;
     show_block(*paced.shown, block);
+    if (paced.current.then_length == 0 || paced.has_pending) return;
+    paced.pending = following(paced.current);
+    paced.has_pending = true;
+    paced.quiet_version = gate_is_busy;
 }
 
 void show_period(Process& process, Paced& paced, std::uint64_t sequence) {

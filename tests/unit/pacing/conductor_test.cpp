@@ -107,7 +107,9 @@ private:
         block.shortest_wait_ns = block.shortest_wait_ns == 0 || ns / 2 < block.shortest_wait_ns ? ns / 2 : block.shortest_wait_ns;
         block.longest_wait_ns = std::max(block.longest_wait_ns, ns / 2);
         block.longest_service_ns = block.longest_wait_ns;
-        if (block.iterations < member.running.length || swallow_blocks) return;
+        if (block.iterations < member.running.length) return;
+        if (member.running.then_length > 0 && member.pending.epoch == member.running.epoch) member.pending = following(member.running);
+        if (swallow_blocks) return;
         BlockSummary sum = summary_of(block, member.id, size_, 0);
         for (std::uint32_t i = 1; i < size_; ++i) join(sum, summary_of(block, member.id, size_, i));
         member_blocks_[member.id].push_back(sum);
