@@ -268,8 +268,8 @@ TEST_F(Hostile, Floods) {
     expect_fault("node n2 was lost, pacing went off");
 }
 
-// A frame that was sent before, and one with another key's MAC: the connection ends, nothing of it is believed.
-TEST_F(Hostile, RepeatsAFrame) {
+// A frame under another key (a repeated one fails alike: tests/unit/interposer/wire_test.cpp): the connection ends, nothing of it is believed.
+TEST_F(Hostile, SendsAWrongMac) {
     come_together();
     const int copy = ::dup(third_->link().descriptor());
     Channel other;
