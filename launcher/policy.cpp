@@ -28,7 +28,9 @@ int check_one(const std::string& file) {
     std::cerr << format(diagnostics);
     if (diagnostics.has_errors()) return exit_wrong_input;
     std::cout << file << ": good, " << count_of(static_cast<long long>(policy->rules.size()), "rule") << ", "
-              << count_of(static_cast<long long>(policy->policies.size()), "named policy", "named policies") << '\n';
+              << count_of(static_cast<long long>(policy->policies.size()), "named policy", "named policies");
+    if (const std::size_t set = policy->pacing.where.size(); set > 0) std::cout << ", " << count_of(static_cast<long long>(set), "constant") << " of [pacing]";
+    std::cout << '\n';
     return exit_done;
 }
 

@@ -32,13 +32,6 @@ struct Row {
 
 std::string source_of(const Location& where) { return where.file.empty() ? "built-in" : to_string(Location{where.file, where.line, 0}); }
 
-std::string percent_text(double percent) {
-    std::string text = std::to_string(percent);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text;
-}
-
 std::vector<Row> setting_rows(const Effective& effective) {
     return {{"mode", to_string(effective.mode.value), effective.mode.source},
             {"order", to_string(effective.order.value), effective.order.source},
@@ -49,8 +42,25 @@ std::vector<Row> setting_rows(const Effective& effective) {
 
 std::vector<Row> limit_rows(const Limits& limits) {
     return {{"window_max", format_duration(limits.window_max.value), source_of(limits.window_max.where)},
-            {"exploration_max_percent", percent_text(limits.exploration_max_percent.value), source_of(limits.exploration_max_percent.where)},
+            {"exploration_max_percent", number_text(limits.exploration_max_percent.value), source_of(limits.exploration_max_percent.where)},
             {"exchange_ports", to_string(limits.exchange_ports.value), source_of(limits.exchange_ports.where)}};
+}
+
+// What of [pacing] the file sets; the rest is as tuning.h has it.
+std::vector<Row> pacing_rows(const Pacing& pacing, const Limits& limits) {
+    std::vector<Row> rows;
+    const auto add = [&](std::string_view name, std::string value) {
+        if (const auto found = pacing.where.find(name); found != pacing.where.end()) rows.push_back({std::string(name), std::move(value), source_of(found->second)});
+    };
+    add("method", to_string(pacing.tuning.method));
+    add("arm", pacing.arm);
+    add("arms", pacing.arms);
+    const pacing::Tuning tuning = tuning_within(pacing, limits);
+    for (const PacingConstant& constant : pacing_constants) {
+        add(constant.name, number_text(tuning.*constant.value));
+        if (tuning.*constant.value != pacing.tuning.*constant.value && pacing.where.contains(constant.name)) rows.back().source += ", cut to exploration_max_percent";
+    }
+    return rows;
 }
 
 std::string own_name() {
@@ -85,9 +95,9 @@ void print_text(const SitePolicy& policy, const std::string& file, const JobFact
     std::cout << "job     partition " << known(job.partition) << ", account " << known(job.account) << ", qos " << known(job.qos) << ", user "
               << known(job.user) << ", " << (job.nodes == 0 ? "nodes not known" : count_of(job.nodes, "node")) << "\n\n";
 
-    const auto rows = setting_rows(effective), limits = limit_rows(effective.limits);
+    const auto rows = setting_rows(effective), limits = limit_rows(effective.limits), constants = pacing_rows(effective.pacing, effective.limits);
     std::size_t setting_width = 7, value_width = 5;
-    for (const auto* part : {&rows, &limits}) {
+    for (const auto* part : {&rows, &limits, &constants}) {
         for (const Row& row : *part) {
             setting_width = std::max(setting_width, row.setting.size());
             if (row.value.size() <= 40) value_width = std::max(value_width, row.value.size());
@@ -98,6 +108,14 @@ void print_text(const SitePolicy& policy, const std::string& file, const JobFact
     std::cout << '\n';
     print({{"limit", "value", "from"}}, setting_width, value_width);
     print(limits, setting_width, value_width);
+    std::cout << '\n';
+    if (constants.empty()) {
+        print({{"pacing", "all", "built-in"}}, setting_width, value_width);
+    } else {
+        print({{"pacing", "value", "from"}}, setting_width, value_width);
+        print(constants, setting_width, value_width);
+        std::cout << "the other constants of [pacing] are built-in\n";
+    }
 
     if (!policy.rules.empty()) std::cout << "\nrules\n";
     for (const Rule& rule : policy.rules) {
@@ -128,6 +146,7 @@ void print_json(const SitePolicy& policy, const JobFacts& job, const Effective& 
         {"job", {{"partition", or_null(job.partition)}, {"account", or_null(job.account)}, {"qos", or_null(job.qos)}, {"user", or_null(job.user)}, {"nodes", job.nodes == 0 ? ordered_json() : ordered_json(job.nodes)}}},
         {"settings", object(setting_rows(effective))},
         {"limits", object(limit_rows(effective.limits))},
+        {"pacing", object(pacing_rows(effective.pacing, effective.limits))},
         {"named_policy", or_null(effective.named_policy)},
         {"rules", std::move(rules)},
         {"notes", effective.notes}};

@@ -7,6 +7,7 @@
 
 #include "launcher/bind_rank.h"
 #include "launcher/run_plan.h"
+#include "plugin/step/fabric_lookup.h"
 #include "plugin/step/leader.h"
 #include "plugin/step/preload.h"
 #include "plugin/step/report_file.h"
@@ -106,6 +107,8 @@ Preparation prepare_step(const Launch& launch, const config::Effective& effectiv
     setup.run_dir = folder->path;
     setup.key_file = folder->key_file;
     setup.plan_file = folder->path + "/plan.json";
+    if (launch.node_count > 1 && effective.mode.value == config::Mode::pace)
+        if (const auto fabric = step::read_fabric("", environment)) setup.leaf = step::leaf_of(*fabric, launch.node);
     Preparation binding;
     bind_rank(launch, effective, programs.probe, environment, binding);
     if (folder->first) {

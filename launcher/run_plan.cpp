@@ -60,8 +60,7 @@ report::JobPlan make_run_plan(const Launch& launch, const config::Effective& eff
     plan.job.tasks = launch.tasks;
     plan.job.name = environment.get_or("SLURM_JOB_NAME", "");
     const bool first_node = setup.leader == "self" || setup.leader.empty();
-    // Pacing is not there yet.
-    plan.policy = report::policy_view(effective, effective.mode.value == config::Mode::pace ? config::Mode::observe : effective.mode.value);
+    plan.policy = report::policy_view(effective, effective.mode.value);
     if (auto node = step::node_plan({{}, probe, {}})) plan.node = std::move(*node);
     else plan.node.remark = "topology unknown: " + node.error().message;
     plan.node.node = launch.node;

@@ -15,7 +15,8 @@ namespace paced::step {
 inline constexpr char stamp[] = "PACED_FABRIC_STEP_STAMP";
 // off | observe | pace | explain
 inline constexpr char mode[] = "PACED_FABRIC_STEP_MODE";
-// "auto" or nanoseconds
+// The longest delay of one call: nanoseconds, cut to the site's window_max; or "auto", the law's own caps, under pace with that
+// window_max behind it, "auto:100000000", which the gate in each rank holds
 inline constexpr char window[] = "PACED_FABRIC_STEP_WINDOW";
 // Folder of this step on this node, mode 0700, owned by the user: /dev/shm/paced-fabric-UID/SESSION. It holds
 //   segment        the node's shared segment (policy/io/segment.h), made by the first rank at its first use

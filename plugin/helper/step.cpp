@@ -72,8 +72,7 @@ std::vector<std::string> kept_settings(const Request& request, const Environment
 }
 
 // How the job lies on the fabric, and the order of its ranks.
-void place_ranks(const Request& request, const Environment& environment, const config::Effective& effective, report::JobPlan& plan) {
-    const Result<topology::FabricTopology> fabric = step::read_fabric(request.topology_conf, environment);
+void place_ranks(const Request& request, const Result<topology::FabricTopology>& fabric, const config::Effective& effective, report::JobPlan& plan) {
     plan.order = step_order(request, effective, fabric);
     if (plan.order.applied && plan.order.hosts.size() == request.hosts.size()) plan.job.hosts = plan.order.hosts;
     if (request.hosts.empty()) plan.fabric.problem = "the step's nodes are not known, so neither is their place";
@@ -84,9 +83,10 @@ void place_ranks(const Request& request, const Environment& environment, const c
 struct StepPlan {
     report::JobPlan shown;
     StepBinding binding;
+    std::string leaf;  // the switch of this node; empty: not known, or nobody needs it
 };
 
-StepPlan make_plan(const Request& request, const Environment& environment, const config::Effective& effective, config::Mode run, StepAnswer& answer) {
+StepPlan make_plan(const Request& request, const Environment& environment, const config::Effective& effective, StepAnswer& answer) {
     StepPlan made;
     report::JobPlan& plan = made.shown;
     plan.job.id = request.job;
@@ -97,9 +97,14 @@ StepPlan make_plan(const Request& request, const Environment& environment, const
     plan.job.hosts = request.hosts;
     if (request.placed && request.placed->hosts.size() == request.hosts.size()) plan.job.hosts = request.placed->hosts;
     plan.job.tasks = request.tasks;
-    plan.policy = report::policy_view(effective, run);
-    // The order is the same seen from anywhere; the first node's plan alone is shown.
-    if (request.first_node() && request.node_count > 1) place_ranks(request, environment, effective, plan);
+    plan.policy = report::policy_view(effective, effective.mode.value);
+    // The order is the same seen from anywhere, and the first node's plan alone is shown; whoever paces needs to know each node's leaf.
+    const bool paces = effective.mode.value == config::Mode::pace;
+    if (request.node_count > 1 && (request.first_node() || paces)) {
+        const Result<topology::FabricTopology> fabric = step::read_fabric(request.topology_conf, environment);
+        if (request.first_node()) place_ranks(request, fabric, effective, plan);
+        if (paces && fabric) made.leaf = step::leaf_of(*fabric, request.node_name);
+    }
     if (auto node = step::node_topology({request.snapshot, request.probe, request.node_topology})) {
         made.binding = bind_step(request, environment, effective, std::move(*node));
         plan.node = made.binding.plan;
@@ -137,7 +142,7 @@ std::string leader_of(const Request& request, StepAnswer& answer) {
 }
 
 // Run folder, plan file, variables, library. False: this node's tasks run without us, and the answer says why.
-bool set_up_tasks(const Request& request, const config::Effective& run, const StepPlan& plan, StepAnswer& answer) {
+bool set_up_tasks(const Request& request, const config::Effective& effective, const StepPlan& plan, StepAnswer& answer) {
     if (access(request.library.c_str(), R_OK) != 0) {
         answer.say_here("nothing is recorded: " + (request.library.empty() ? std::string("libpaced_fabric.so") : request.library) + " is missing");
         return false;
@@ -162,6 +167,7 @@ bool set_up_tasks(const Request& request, const config::Effective& run, const St
     setup.leader = leader_of(request, answer);
     setup.node = request.node_name;
     setup.node_count = request.node_count;
+    setup.leaf = plan.leaf;
     if (const auto problem = step::replace_file(setup.plan_file, to_json(plan.shown), 0600)) {
         answer.say_here(*problem);
         setup.plan_file.clear();
@@ -173,7 +179,7 @@ bool set_up_tasks(const Request& request, const config::Effective& run, const St
         return false;
     }
     answer.add("leader", setup.leader == "self" || (setup.leader.empty() && request.first_node()) ? "yes" : "no");
-    for (const auto& [name, value] : variables(setup, run)) answer.add("env", name + '=' + value);
+    for (const auto& [name, value] : variables(setup, effective)) answer.add("env", name + '=' + value);
     for (const auto& [kind, value] : plan.binding.lines) answer.add(kind, value);
     answer.add("preload", *library);
     return true;
@@ -199,12 +205,9 @@ int step(const Environment& environment) {
         return answer.end("off");
     }
 
-    // pace observes for now, and says so in the plan
-    config::Effective run = effective;
-    if (run.mode.value == config::Mode::pace) run.mode.value = config::Mode::observe;
-    const StepPlan plan = make_plan(request, environment, effective, run.mode.value, answer);
+    const StepPlan plan = make_plan(request, environment, effective, answer);
 
-    const bool explains = run.mode.value == config::Mode::explain;
+    const bool explains = effective.mode.value == config::Mode::explain;
     // Whoever asks for an explanation wants to read it.
     const report::Level level = explains ? report::Level::full : effective.report.value.level;
     if (request.first_node()) answer.log(head_lines(plan.shown, level));
@@ -213,7 +216,7 @@ int step(const Environment& environment) {
         answer.say("explain: nothing of this step was changed");
         return answer.end("explain");
     }
-    return answer.end(set_up_tasks(request, run, plan, answer) ? to_string(run.mode.value) : "off");
+    return answer.end(set_up_tasks(request, effective, plan, answer) ? to_string(effective.mode.value) : "off");
 }
 
 }  // namespace paced::helper

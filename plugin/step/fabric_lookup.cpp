@@ -71,4 +71,9 @@ report::FabricView find_fabric(const std::vector<std::string>& hosts, const std:
     return view;
 }
 
+std::string leaf_of(const topology::FabricTopology& fabric, const std::string& host) {
+    const auto leaf = fabric.leaf_of(host);
+    return leaf ? fabric.at(*leaf).name : std::string();
+}
+
 }  // namespace paced::step

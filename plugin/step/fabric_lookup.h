@@ -20,4 +20,7 @@ Result<topology::FabricTopology> read_fabric(const std::string& fabric_file, con
 // How the hosts, in rank order, lie on it. Never fails: what is not known stands in problem.
 report::FabricView find_fabric(const std::vector<std::string>& hosts, const std::string& fabric_file, const Environment& environment);
 
+// The switch that the host hangs from; empty: not known.
+std::string leaf_of(const topology::FabricTopology& fabric, const std::string& host);
+
 }  // namespace paced::step

@@ -6,11 +6,13 @@
 namespace paced::step {
 
 Variables variables(const StepSetup& setup, const config::Effective& effective) {
-    const config::Window& longest = effective.window.value;
+    const bool paces = effective.mode.value == config::Mode::pace;
+    std::string longest = std::to_string(longest_delay(effective).count());
+    if (effective.window.value.automatic && longest != "0") longest = paces ? "auto:" + longest : "auto";
     return {
         {stamp, setup.stamp},
         {mode, to_string(effective.mode.value)},
-        {window, longest.automatic ? "auto" : std::to_string(longest.longest.count())},
+        {window, longest},
         {run_dir, setup.run_dir},
         {plan, setup.plan_file},
         {leader, setup.leader},
@@ -19,6 +21,8 @@ Variables variables(const StepSetup& setup, const config::Effective& effective) 
         {session, setup.session},
         {node, setup.node},
         {node_count, std::to_string(setup.node_count)},
+        {pacing, paces ? pacing_text(effective.pacing, effective.limits) : ""},
+        {leaf, paces ? setup.leaf : ""},
         {reporter, setup.reporter},
     };
 }

@@ -19,6 +19,7 @@ struct StepSetup {
     std::string leader;      // numeric address, "self", or empty
     std::string node;
     int node_count = 1;
+    std::string leaf;        // the switch that the node hangs from; empty: not known
     std::string reporter;    // `paced run` alone; empty under Slurm
 };
 

@@ -2,6 +2,7 @@
 // Layers are applied from the weakest to the strongest, so that each simply overwrites what is there.
 #include "policy/config/effective.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "policy/base/text.h"
@@ -44,7 +45,10 @@ void take(const std::optional<Located<T>>& from, Sourced<T>& to, std::string_vie
 
 class Resolver {
 public:
-    Resolver(const SitePolicy& site, Diagnostics& diagnostics) : site_(site), diagnostics_(diagnostics) { effective_.limits = site.limits; }
+    Resolver(const SitePolicy& site, Diagnostics& diagnostics) : site_(site), diagnostics_(diagnostics) {
+        effective_.limits = site.limits;
+        effective_.pacing = site.pacing;
+    }
 
     // suffix: of a policy that the user named; empty: of the site.
     void layer(const Layer& layer, std::string_view suffix = {}) {
@@ -165,6 +169,12 @@ Effective resolve(const SitePolicy& policy, const Flags& flags, const Environmen
     resolver.cut_window();
     resolver.note_idle_flags(flags);
     return std::move(effective);
+}
+
+Nanoseconds longest_delay(const Effective& effective) {
+    const Window& window = effective.window.value;
+    const Nanoseconds most = effective.limits.window_max.value;
+    return window.automatic ? most : std::min(window.longest, most);
 }
 
 void check_flag(const SitePolicy& policy, std::string_view name, const FlagValue& value, Diagnostics& diagnostics) {

@@ -49,6 +49,7 @@ struct Effective {
     Sourced<Window> window;
     Sourced<Report> report;
     Limits limits;
+    Pacing pacing;                   // the site's, like the limits
     std::string named_policy;        // the [policy.NAME] that was asked for, or empty
     bool asked_for = false;          // --paced-fabric or PACED_FABRIC gave the mode; false: the site alone
     std::vector<std::string> notes;  // "window 5ms cut to the site's window_max 2ms"
@@ -58,6 +59,9 @@ struct Effective {
 // Wrong flag and environment values become errors in diagnostics (location.file is "--paced-fabric-order" or
 // "PACED_FABRIC_ORDER"); the value of the next source is then used. An empty variable is the same as none.
 Effective resolve(const SitePolicy& policy, const Flags& flags, const Environment& environment, const JobFacts& job, Diagnostics& diagnostics);
+
+// No single delay of a collective is longer: the window, and where it is `auto` what the site allows at most.
+Nanoseconds longest_delay(const Effective& effective);
 
 // One flag at submission; name without the dashes: "paced-fabric-order". What resolve() would refuse is an error
 // here too; a window that the site will cut is a warning.

@@ -15,7 +15,6 @@ struct PlacementApplies {
 
 // pace: all that is set to more than none. observe: only what the user asked for himself, with a flag, a variable or the
 // policy that he named; what the site set, or nobody, is shown. off and explain: nothing.
-// Ask with the mode as it was resolved, before pace becomes observe for what pacing cannot do yet.
 PlacementApplies placement_applies(const Effective& effective);
 
 }  // namespace paced::config

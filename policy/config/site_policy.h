@@ -11,6 +11,7 @@
 #include "policy/base/diagnostics.h"
 #include "policy/base/duration.h"
 #include "policy/base/result.h"
+#include "policy/config/pacing.h"
 #include "policy/config/settings.h"
 
 namespace paced::config {
@@ -90,6 +91,7 @@ struct SitePolicy {
     int schema = newest_schema;
     Layer defaults;
     Limits limits;
+    Pacing pacing;
     std::vector<Rule> rules;
     std::vector<NamedPolicy> policies;
 

@@ -3,19 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "policy/io/pacing_reader.h"
+#include "policy/io/plain_data.h"
 #include "policy/io/segment.h"
 
 namespace paced::io {
@@ -40,39 +35,6 @@ std::string counter_name(std::uint32_t index) {
     if (index == static_cast<std::uint32_t>(segment::Counter::intercommunicator)) return "collectives on intercommunicators";
     if (index == static_cast<std::uint32_t>(segment::Counter::unknown_context)) return "collectives on Gloo contexts without an id";
     return counter_names[index];
-}
-
-// Takes plain data off the front of a byte span, copying, so that alignment and a writer at work do not matter.
-class Cursor {
-public:
-    explicit Cursor(std::span<const std::byte> bytes) : rest_(bytes) {}
-
-    template <class T>
-    bool take(T& value) {
-        if (rest_.size() < sizeof(T)) return false;
-        std::memcpy(&value, rest_.data(), sizeof(T));
-        rest_ = rest_.subspan(sizeof(T));
-        return true;
-    }
-    std::optional<std::span<const std::byte>> take_bytes(std::uint64_t count) {
-        if (rest_.size() < count) return std::nullopt;
-        const auto front = rest_.first(count);
-        rest_ = rest_.subspan(count);
-        return front;
-    }
-    std::size_t left() const { return rest_.size(); }
-
-private:
-    std::span<const std::byte> rest_;
-};
-
-// A fixed-size name: up to the first NUL, and printable, since it ends on terminals and in file names.
-template <std::size_t N>
-std::string text_of(const char (&name)[N]) {
-    std::string text(name, strnlen(name, N));
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    return text;
 }
 
 RankTrace rank_of(const segment::Rank& from) {
@@ -109,7 +71,7 @@ void append_block(report::CommunicatorTrace& to, std::uint64_t block, std::span<
         if (record.arrival_ns == 0 || record.operation >= segment::operation_limit) continue;
         if (record.sequence_low != static_cast<std::uint32_t>(sequence) || sequence >= to.calls) continue;
         if (record.completion_ns != 0 && record.completion_ns < record.arrival_ns) continue;
-        to.records.push_back({sequence, record.arrival_ns, record.completion_ns, record.bytes, static_cast<report::Operation>(record.operation)});
+        to.records.push_back({sequence, record.arrival_ns, record.completion_ns, record.bytes, static_cast<report::Operation>(record.operation), segment::held_ns(record)});
     }
 }
 
@@ -168,7 +130,7 @@ std::optional<Error> check(const segment::Header& header, std::uint64_t file_byt
 void sort_ranks(NodeTrace& node) { std::ranges::stable_sort(node.ranks, {}, &RankTrace::rank); }
 
 Result<NodeTrace> parse_segment(std::span<const std::byte> bytes) {
-    Cursor cursor(bytes);
+    ByteCursor cursor(bytes);
     segment::Header header;
     if (!cursor.take(header)) return fail("segment is cut off");
     if (const auto error = check(header, bytes.size())) return fail(error->message);
@@ -184,7 +146,7 @@ Result<NodeTrace> parse_segment(std::span<const std::byte> bytes) {
 }
 
 Result<NodeTrace> parse_dump(std::span<const std::byte> bytes) {
-    Cursor cursor(bytes);
+    ByteCursor cursor(bytes);
     segment::DumpHeader header;
     if (!cursor.take(header)) return fail("dump is cut off");
     if (header.version != segment::version)
@@ -224,52 +186,8 @@ Result<NodeTrace> parse_dump(std::span<const std::byte> bytes) {
     return node;
 }
 
-// A regular file opened without following a link; its size.
-class File {
-public:
-    explicit File(const std::string& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
-        struct stat status {};
-        if (descriptor_ < 0) {
-            problem_ = std::strerror(errno);
-        } else if (::fstat(descriptor_, &status) != 0) {
-            problem_ = std::strerror(errno);
-        } else if (!S_ISREG(status.st_mode)) {
-            problem_ = "not a regular file";
-        } else {
-            size_ = static_cast<std::uint64_t>(status.st_size);
-        }
-    }
-    ~File() {
-        if (descriptor_ >= 0) ::close(descriptor_);
-    }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    const std::string& problem() const { return problem_; }
-    std::uint64_t size() const { return size_; }
-
-    // Up to count bytes at offset, appended; fewer only at the end of the file or on an error.
-    void read(std::uint64_t offset, std::uint64_t count, std::vector<std::byte>& to) const {
-        const std::size_t before = to.size();
-        to.resize(before + count);
-        std::size_t have = 0;
-        while (have < count) {
-            const ssize_t got = ::pread(descriptor_, to.data() + before + have, count - have, static_cast<off_t>(offset + have));
-            if (got < 0 && errno == EINTR) continue;
-            if (got <= 0) break;
-            have += static_cast<std::size_t>(got);
-        }
-        to.resize(before + have);
-    }
-
-private:
-    int descriptor_;
-    std::uint64_t size_ = 0;
-    std::string problem_;
-};
-
 std::optional<std::string> read_text(const std::string& path, std::uint64_t limit) {
-    const File file(path);
+    const RegularFile file(path);
     if (!file.problem().empty() || file.size() > limit) return std::nullopt;
     std::vector<std::byte> bytes;
     file.read(0, file.size(), bytes);
@@ -292,21 +210,21 @@ bool keep_last_programs(report::Trace& trace) {
 
 Result<NodeTrace> parse_node(std::span<const std::byte> bytes) {
     std::uint64_t magic = 0;
-    if (!Cursor(bytes).take(magic)) return fail("too short to be a segment or a dump");
+    if (!ByteCursor(bytes).take(magic)) return fail("too short to be a segment or a dump");
     if (magic == segment::segment_magic) return parse_segment(bytes);
     if (magic == segment::dump_magic) return parse_dump(bytes);
     return fail("neither a segment nor a dump of paced-fabric");
 }
 
 Result<NodeTrace> read_node(const std::string& path) {
-    const File file(path);
+    const RegularFile file(path);
     if (!file.problem().empty()) return fail("cannot read " + path + ": " + file.problem());
     if (file.size() > file_limit) return fail("cannot read " + path + ": larger than any segment or dump");
     std::vector<std::byte> bytes;
     file.read(0, std::min<std::uint64_t>(file.size(), sizeof(segment::Header)), bytes);
     // A segment is sparse and mostly holes: read the slots in use, not 140 MB of zeros.
     std::uint64_t wanted = file.size();
-    if (segment::Header header; Cursor(bytes).take(header) && header.magic == segment::segment_magic)
+    if (segment::Header header; ByteCursor(bytes).take(header) && header.magic == segment::segment_magic)
         wanted = std::min(wanted, sizeof header + std::uint64_t{std::min(header.claimed, segment::slot_limit)} * sizeof(segment::Slot));
     if (wanted > bytes.size()) file.read(bytes.size(), wanted - bytes.size(), bytes);
     auto node = parse_node(bytes);
@@ -340,6 +258,7 @@ Result<report::Trace> read_run_folder(const std::string& path) {
     }
     if (trace.nodes.empty()) return fail(trace.warnings.empty() ? "nothing recorded in " + path : trace.warnings.front());
 
+    read_pacing(path, trace);
     if (keep_last_programs(trace)) trace.warnings.push_back("several MPI programs ran in this step, each rank's last one is shown");
 
     // Ranks that nobody has heard of: said once, since every figure of the report lacks them.

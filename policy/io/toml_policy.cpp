@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "policy/base/text.h"
@@ -116,14 +117,36 @@ public:
         }
     }
 
+    // A number within limits. nullopt: the key is not there; an empty inner one: it is wrong, which has been told.
+    std::optional<std::optional<double>> take_number(std::string_view key, double least, double most, std::string_view unit, bool whole) {
+        const toml::node* node = take(key);
+        if (node == nullptr) return std::nullopt;
+        const auto value = node->value<double>();
+        if (!node->is_number() || !value) {
+            reader_.wrong_type(key, "a number", *node);
+        } else if (!(*value >= least && *value <= most)) {
+            std::string message = quoted(key) + " must be from " + number_text(least) + " to " + number_text(most);
+            if (!unit.empty()) message.append(" (").append(unit).append(")");
+            reader_.error(reader_.where(*node), std::move(message));
+        } else if (whole && *value != std::floor(*value)) {
+            reader_.error(reader_.where(*node), quoted(key) + " must be a whole number");
+        } else {
+            return value;
+        }
+        return std::optional<double>{};
+    }
+
     Location place(std::string_view key) const { return reader_.where(*table_.get(key)); }
 
-    void refuse_the_rest() {
+    // instead: what is said where all valid keys would be too many to list.
+    void refuse_the_rest(std::string_view instead = {}) {
         for (const auto& [key, value] : table_) {
             if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
             std::string message = "unknown key " + quoted(key.str());
             if (!name_.empty()) message += " in " + name_;
-            reader_.error(reader_.where(key.source()), std::move(message)).hints = hints_for(key.str(), known_);
+            std::vector<std::string>& hints = reader_.error(reader_.where(key.source()), std::move(message)).hints;
+            hints = hints_for(key.str(), known_);
+            if (!instead.empty()) hints.back() = instead;
         }
     }
 
@@ -171,15 +194,7 @@ Limits read_limits(Reader& reader, const toml::table& source) {
     if (window_max) limits.window_max = *window_max;
 
     constexpr std::string_view percent = "exploration_max_percent";
-    if (const toml::node* node = table.take(percent)) {
-        const auto value = node->value<double>();
-        if (!node->is_number())
-            reader.wrong_type(percent, "a number", *node);
-        else if (!value || !(*value >= 0 && *value <= 0.5))
-            reader.error(reader.where(*node), "'exploration_max_percent' must be from 0 to 0.5");
-        else
-            limits.exploration_max_percent = {*value, reader.where(*node)};
-    }
+    if (const auto value = table.take_number(percent, 0, 0.5, {}, false); value && *value) limits.exploration_max_percent = {**value, table.place(percent)};
 
     std::optional<Located<PortRange>> ports;
     table.take_text("exchange_ports", parse_port_range, ports);
@@ -192,6 +207,74 @@ Limits read_limits(Reader& reader, const toml::table& source) {
     }
     table.refuse_the_rest();
     return limits;
+}
+
+// Of two constants that contradict each other the one that the file sets is wrong, and of two such the second.
+void check_pacing_orders(Reader& reader, const Pacing& pacing) {
+    for (const auto& [lower, upper] : pacing_orders) {
+        const PacingConstant &low = *find_pacing_constant(lower), &high = *find_pacing_constant(upper);
+        const double least = pacing.tuning.*low.value, most = pacing.tuning.*high.value;
+        if (least <= most) continue;
+        const auto place = pacing.where.contains(upper) ? pacing.where.find(upper) : pacing.where.find(lower);
+        const std::string message = std::string(lower) + ' ' + number_text(least) + " is more than " + std::string(upper) + ' ' + number_text(most);
+        reader.error(place->second, message).hints.push_back("built in: " + std::string(lower) + ' ' + number_text(low.standard) + ", " + std::string(upper) + ' ' +
+                                                             number_text(high.standard));
+    }
+}
+
+// Each method of a benchmark needs its arms, and no other one takes them.
+void check_arms_of_method(Reader& reader, const toml::table& source, const Pacing& pacing) {
+    struct Needs {
+        pacing::Method method;
+        const char *key, *example;
+    };
+    for (const auto& [method, key, example] : {Needs{pacing::Method::fixed, "arm", "admit:1"}, Needs{pacing::Method::comparison, "arms", "off,admit:1"}}) {
+        const bool named = pacing.tuning.method == method;
+        if (named && !source.contains(key))
+            reader.error(pacing.where.at("method"), "method " + quoted(to_string(method)) + " without " + quoted(key))
+                .hints.push_back("such as " + std::string(key) + " = \"" + example + '"');
+        const auto place = pacing.where.find(key);
+        if (named || place == pacing.where.end()) continue;
+        if (source.contains("method") && !pacing.where.contains("method")) continue;  // which one was meant is not known
+        reader.error(place->second, quoted(key) + " beside method " + quoted(to_string(pacing.tuning.method)))
+            .hints.push_back(quoted(key) + " is for method " + quoted(to_string(method)));
+    }
+}
+
+Pacing read_pacing(Reader& reader, const toml::table& source) {
+    Pacing pacing;
+    Table table(reader, source, "[pacing]");
+    std::optional<Located<pacing::Method>> method;
+    table.take_text("method", parse_method, method);
+    if (method) {
+        pacing.tuning.method = method->value;
+        pacing.where.emplace("method", method->where);
+    }
+    std::optional<Located<std::string>> arm, arms;
+    table.take_text("arm", parse_arm, arm);
+    table.take_text("arms", parse_arms, arms);
+    if (arm) {
+        pacing.arm = arm->value;
+        pacing.where.emplace("arm", arm->where);
+    }
+    if (arms) {
+        pacing.arms = arms->value;
+        pacing.where.emplace("arms", arms->where);
+    }
+    bool good = true;
+    for (const PacingConstant& constant : pacing_constants) {
+        const auto value = table.take_number(constant.name, constant.least, constant.most, constant.unit, constant.is_whole());
+        if (!value) continue;
+        good = good && value->has_value();
+        if (!*value) continue;
+        pacing.tuning.*constant.value = **value;
+        pacing.where.emplace(constant.name, table.place(constant.name));
+    }
+    table.refuse_the_rest("valid: 'method', 'arm', 'arms' and the constants that etc/policy.toml of the source shows");
+    if (good) check_pacing_orders(reader, pacing);
+
+    check_arms_of_method(reader, source, pacing);
+    return pacing;
 }
 
 Match read_match(Reader& reader, const toml::table& source) {
@@ -290,6 +373,11 @@ void warn_of_cuts(Reader& reader, const SitePolicy& policy) {
     check(policy.defaults);
     for (const Rule& rule : policy.rules) check(rule.set);
     for (const NamedPolicy& named : policy.policies) check(named.set);
+
+    constexpr std::string_view percent = "exploration_percent";
+    const double asked = policy.pacing.tuning.exploration_percent, most = policy.limits.exploration_max_percent.value;
+    if (const auto place = policy.pacing.where.find(percent); place != policy.pacing.where.end() && asked > most)
+        reader.diagnostics().warning(place->second, std::string(percent) + ' ' + number_text(asked) + " will be cut to exploration_max_percent " + number_text(most));
 }
 
 void read_top(Reader& reader, const toml::table& source, SitePolicy& policy) {
@@ -302,9 +390,13 @@ void read_top(Reader& reader, const toml::table& source, SitePolicy& policy) {
     if (!read_schema(reader, top, start)) return;
     if (const toml::table* defaults = top.take_table("defaults")) policy.defaults = read_layer(reader, *defaults, "[defaults]");
     if (const toml::table* limits = top.take_table("limits")) policy.limits = read_limits(reader, *limits);
+    if (const toml::table* pacing = top.take_table("pacing")) policy.pacing = read_pacing(reader, *pacing);
     if (const toml::node* rules = top.take("rule")) read_rules(reader, *rules, policy.rules);
     if (const toml::table* policies = top.take_table("policy")) read_policies(reader, *policies, policy.policies);
     top.refuse_the_rest();
+    if (const std::size_t size = pacing_text(policy.pacing, policy.limits).size(); size > pacing_text_longest)
+        reader.error(policy.pacing.where.begin()->second, "[pacing] is too long to be handed to a job: " + std::to_string(size) + " characters of at most " +
+                                                              std::to_string(pacing_text_longest));
     warn_of_cuts(reader, policy);
 }
 

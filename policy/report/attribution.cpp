@@ -39,7 +39,10 @@ void add_part(const Matching& matching, const Lateness& lateness, const std::map
         return;
     }
     const double wait_ns = std::min(inside_ns, static_cast<double>(collective.last_arrival_ns - part.arrival_ns) * weight);
-    const double rest_ns = inside_ns - wait_ns;
+    // Our delay of the last one to be let in; all others had come by then.
+    const double paced_ns = std::min(inside_ns - wait_ns, static_cast<double>(collective.last_entry_ns - collective.last_arrival_ns) * weight);
+    const double rest_ns = inside_ns - wait_ns - paced_ns;
+    sums.pacing += paced_ns;
     const double beyond_ns = collective.contended ? std::max(0.0, rest_ns - usual.at(kind_of(collective)) * weight) : 0;
     sums.contention += beyond_ns;
     sums.service += rest_ns - beyond_ns;
@@ -102,14 +105,14 @@ Attribution attribute(const Matching& matching, const Lateness& lateness, const 
         const double overlap = plain_ns > 0 ? std::min(1.0, times[p].collectives_ns / plain_ns) : 1;
         const double scale = weighted_ns * overlap > times[p].elapsed_ns ? times[p].elapsed_ns / weighted_ns : overlap;
         for (auto field : {&Attribution::service, &Attribution::persistent_straggler, &Attribution::transient_straggler,
-                           &Attribution::contention, &Attribution::startup, &Attribution::unattributed})
+                           &Attribution::contention, &Attribution::pacing, &Attribution::startup, &Attribution::unattributed})
             total.*field += own.*field * scale;
         total.compute += times[p].elapsed_ns - weighted_ns * scale;
         total.elapsed += times[p].elapsed_ns;
     }
     if (ranks == 0) return total;
     for (auto field : {&Attribution::elapsed, &Attribution::compute, &Attribution::service, &Attribution::persistent_straggler,
-                       &Attribution::transient_straggler, &Attribution::contention, &Attribution::startup, &Attribution::unattributed})
+                       &Attribution::transient_straggler, &Attribution::contention, &Attribution::pacing, &Attribution::startup, &Attribution::unattributed})
         total.*field /= ranks * 1e9;
     return total;
 }

@@ -2,8 +2,8 @@
 // Third step of the analysis: where the time went, in seconds of the mean rank.
 //
 // A rank's time runs from its first kept arrival to its last kept completion. It is outside of collectives (compute)
-// or inside; inside a measured one it first waits for the last rank, and then the service begins. With these, over
-// all ranks and then divided by their number:
+// or inside; inside a measured one it first waits for the last rank, and then the service begins, or, where pacing delays ranks
+// beyond that, when the last one has been let in. With these, over all ranks and then divided by their number:
 //
 //   persistent_straggler  waiting in late collectives whose last rank is a persistent straggler (lateness.h)
 //   transient_straggler   waiting in all other late, tied and on_time ones
@@ -13,7 +13,8 @@
 //                         all were); and waiting inherited from a contended one
 //   service               the rest of the service; and waiting inherited from any other collective
 //   locality              not measured yet: 0
-//   pacing                delays that we added: 0 as long as we observe
+//   pacing                between the arrival of the last rank and the moment at which pacing has let all in. What an early rank was
+//                         held before that it would have waited anyway, and counts as waiting
 //   unattributed          time in rooted collectives, in those that not all members recorded, and waiting in contended ones
 //   compute               what is left: the parts add up to the elapsed time exactly
 //

@@ -34,7 +34,11 @@ struct PolicyValues {
     Setting mode, order, bind, window, report;
     bool bind_applies = false;       // this policy has them done, not only shown; whether they were, the plan says
     bool order_applies = false;
-    std::string mode_run;            // what is done in the end: pace may observe
+    std::string mode_run;            // what is done in the end
+    // Under pace alone:
+    Setting pacing;                  // what of [pacing] differs from what is built in, "least_pairs=6"; source: the policy file
+    std::string longest_delay;       // of one collective: "100ms"; "0": none is made
+    double exploration_percent = 0;  // what experiments may cost
     std::string named_policy;        // the [policy.NAME] asked for; may be empty
     std::vector<std::string> notes;  // "window 5ms cut to the site's window_max 2ms"
 

@@ -88,11 +88,16 @@ JobInfo job(const Json& json) {
 }
 
 Json policy(const PolicyValues& policy) {
-    return {{"mode", setting(policy.mode)},     {"mode_run", policy.mode_run},
+    Json json{{"mode", setting(policy.mode)},     {"mode_run", policy.mode_run},
             {"order", setting(policy.order)},   {"bind", setting(policy.bind)},
             {"bind_applies", policy.bind_applies}, {"order_applies", policy.order_applies},
             {"window", setting(policy.window)}, {"report", setting(policy.report)},
             {"named", text_or_null(policy.named_policy)}, {"notes", policy.notes}};
+    if (policy.longest_delay.empty()) return json;
+    json["pacing"] = setting(policy.pacing);
+    json["longest_delay"] = policy.longest_delay;
+    json["exploration_percent"] = rounded(policy.exploration_percent, 4);
+    return json;
 }
 
 PolicyValues policy(const Json& json) {
@@ -107,6 +112,9 @@ PolicyValues policy(const Json& json) {
     read_setting(json, "report", policy.report);
     read(json, "named", policy.named_policy);
     read(json, "notes", policy.notes);
+    read_setting(json, "pacing", policy.pacing);
+    read(json, "longest_delay", policy.longest_delay);
+    read(json, "exploration_percent", policy.exploration_percent);
     return policy;
 }
 

@@ -108,6 +108,7 @@ void find_last(const Matching& matching, Collective& collective) {
     std::uint32_t last = 0;
     collective.first_arrival_ns = collective.last_arrival_ns = parts[0].arrival_ns;
     collective.first_completion_ns = collective.last_completion_ns = parts[0].completion_ns;
+    collective.last_entry_ns = parts[0].arrival_ns + parts[0].held_ns;
     for (std::uint32_t i = 1; i < collective.count; ++i) {
         collective.first_arrival_ns = std::min(collective.first_arrival_ns, parts[i].arrival_ns);
         if (parts[i].arrival_ns > collective.last_arrival_ns) {
@@ -116,6 +117,7 @@ void find_last(const Matching& matching, Collective& collective) {
         }
         collective.first_completion_ns = std::min(collective.first_completion_ns, parts[i].completion_ns);
         collective.last_completion_ns = std::max(collective.last_completion_ns, parts[i].completion_ns);
+        collective.last_entry_ns = std::max(collective.last_entry_ns, parts[i].arrival_ns + parts[i].held_ns);
     }
     collective.last = parts[last].participant;
     collective.before_last_ns = collective.first_arrival_ns;
@@ -220,6 +222,7 @@ void match_communicator(Matching& matching, std::uint32_t index, std::size_t& di
             part.arrival_ns = arrival.ns;
             part.completion_ns = std::max(completion.ns, arrival.ns);
             part.error_ns = std::max(arrival.error_ns, completion.error_ns);
+            part.held_ns = static_cast<std::int64_t>(std::min<std::uint64_t>(record.held_ns, static_cast<std::uint64_t>(part.completion_ns - part.arrival_ns)));
             matching.parts.push_back(part);
             clocks_known = clocks_known && clock.known();
             collective.bytes = std::max(collective.bytes, record.bytes);

@@ -26,6 +26,7 @@ struct Part {
     std::uint32_t collective = 0;
     std::int64_t arrival_ns = 0, completion_ns = 0;  // leader's clock
     std::int64_t error_ns = 0;                       // bound of the clock; 0 for the leader's node
+    std::int64_t held_ns = 0;     // of the time between these, our delay before the library was entered
     std::int64_t carried_ns = 0;  // how much later than the first this rank left its collective before this one
     std::int32_t before = -1;     // that collective, or -1
 };
@@ -41,11 +42,12 @@ struct Collective {
     bool contended = false;   // completions spread as trouble with the fabric spreads them (matching.cpp)
     std::int64_t first_arrival_ns = 0, last_arrival_ns = 0, first_completion_ns = 0, last_completion_ns = 0;
     std::int64_t before_last_ns = 0;  // arrival of the last but one
+    std::int64_t last_entry_ns = 0;   // when the last one was let in: its arrival, and what pacing delayed it
     std::uint32_t last = 0;           // participant that arrived last
     bool tied = false;                // the clocks cannot tell who was last
     std::int64_t error_ns = 0;        // bound between the clocks of two of its nodes
 
-    std::int64_t service_ns() const { return last_completion_ns > last_arrival_ns ? last_completion_ns - last_arrival_ns : 0; }
+    std::int64_t service_ns() const { return last_completion_ns > last_entry_ns ? last_completion_ns - last_entry_ns : 0; }
     bool measured() const { return complete && is_synchronizing(operation) && count > 1; }
 };
 

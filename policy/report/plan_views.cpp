@@ -84,6 +84,11 @@ PolicyValues policy_view(const config::Effective& effective, config::Mode run) {
     values.bind_applies = applies.bind;
     values.order_applies = applies.order;
     values.mode_run = to_string(run);
+    if (run == config::Mode::pace) {
+        values.pacing = {pacing_text(effective.pacing, effective.limits), effective.pacing.where.empty() ? "built-in" : effective.pacing.where.begin()->second.file};
+        values.longest_delay = format_duration(longest_delay(effective));
+        values.exploration_percent = tuning_within(effective.pacing, effective.limits).exploration_percent;
+    }
     values.named_policy = effective.named_policy;
     values.notes = effective.notes;
     return values;

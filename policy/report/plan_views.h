@@ -22,7 +22,7 @@ FabricView fabric_view(const topology::FabricTopology& fabric, std::span<const s
 // Not applied yet: whoever launches sets that, or kept_because. An order that improves nothing is kept because of that.
 OrderView order_view(const placement::RankOrder& order, const config::Sourced<config::Order>& wish);
 
-// run: what is really done ("observe" for pace, as long as pacing is not there).
+// run: what is really done.
 PolicyValues policy_view(const config::Effective& effective, config::Mode run);
 
 }  // namespace paced::report

@@ -119,14 +119,69 @@ struct Coverage {
     friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
-// An experiment of the pacing law; none yet.
+// ---- pacing (pacing_accounts.h makes these from what the leader left)
+
+// Of throughput, in percent, with a 95 % interval. An end that is not known is far away.
+struct Gain {
+    double percent = 0, low = 0, high = 0;
+
+    friend bool operator==(const Gain&, const Gain&) = default;
+};
+
+// One setting that the law tried on one class, in the order in which it tried them.
 struct Arm {
-    std::string label, arm;
-    int blocks = 0;
-    double gain_percent = 0, gain_low = 0, gain_high = 0;
-    std::string ended;
+    std::string label;    // PacedClass::label
+    std::string arm;      // "admit"
+    std::string setting;  // as [pacing] arms of the policy spells it: "admit:1"
+    std::string meaning;  // in words: "one communicator at a time"
+    int pairs = 0, blocks = 0;
+    std::uint64_t first_iteration = 0, decided_at_iteration = 0;
+    std::optional<std::uint64_t> engaged_at_iteration;  // nothing: it never was
+    std::optional<Gain> probe;  // of the experiment; decides, is not claimed
+    std::optional<Gain> gain;   // claimed: from blocks without pacing after engagement
+    int holdout_blocks = 0;     // how many
+    double mean_ms = 0, cv = 0, off_mean_ms = 0, off_cv = 0;  // engaged blocks, and those without pacing beside them; 0: none
+    double held_ms = 0;         // our delays, per rank and iteration, in its blocks
+    std::string ended;          // law.h: "engaged", "no gain", "loses", ...
 
     friend bool operator==(const Arm&, const Arm&) = default;
+};
+
+// Communicators that behave alike and are paced alike.
+struct PacedClass {
+    std::string label;      // "4 communicators of 2 ranks, allreduce 128 KiB, across leaves"; no two are the same
+    int communicators = 0, size = 0;
+    std::string operation;  // of its largest calls; empty: not known
+    std::uint64_t bytes = 0;
+    bool across_leaves = false;
+    std::uint64_t iterations = 0, blocks = 0, void_blocks = 0;
+    std::string state;      // how it stood at the end, as Arm::ended
+    std::string engaged;    // setting at the end; empty: none
+    double cost_ms = 0;     // what experiments took longer than OFF beside them, per rank; below 0: they gained
+    double total_ms = 0;
+
+    friend bool operator==(const PacedClass&, const PacedClass&) = default;
+};
+
+struct Pacing {
+    bool finished = false;  // the account is of the job's end; false: of some seconds before it was killed
+    std::vector<PacedClass> classes;
+    int nodes = 0, most_nodes = 0;             // of the step; that took part at one time
+    std::uint64_t messages = 0, bytes = 0;     // of the exchange about pacing
+    std::uint64_t retransmissions = 0;         // TCP segments sent again
+
+    friend bool operator==(const Pacing&, const Pacing&) = default;
+};
+
+// One block of method comparison, for a benchmark's own statistics.
+struct PacedBlock {
+    std::string label;  // PacedClass::label, or the class's signature
+    std::string arm;    // setting; "ours": whatever the law had found
+    std::uint32_t round = 0, iterations = 0;
+    double mean_ms = 0, log_mean = 0, cv = 0;  // log_mean: of nanoseconds
+    bool valid = false;
+
+    friend bool operator==(const PacedBlock&, const PacedBlock&) = default;
 };
 
 struct Report {
@@ -140,7 +195,9 @@ struct Report {
     std::vector<CommunicatorReport> communicators;  // most time first
     Iterations iterations;
     Attribution attribution;
-    std::vector<Arm> arms;
+    std::optional<Pacing> pacing;   // nothing: not under pace, or nothing is known of it
+    std::vector<Arm> arms;          // by class
+    std::vector<PacedBlock> blocks;
     Overhead overhead;
     std::vector<Coverage> coverage;
     double clock_error_ms = 0;  // largest bound between two nodes

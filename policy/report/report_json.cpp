@@ -195,12 +195,35 @@ Attribution attribution(const Json& json) {
     return a;
 }
 
+Json gain_percent(const std::optional<Gain>& gain) { return gain ? Json(share(gain->percent)) : Json(nullptr); }
+Json gain_ci95(const std::optional<Gain>& gain) { return gain ? Json{share(gain->low), share(gain->high)} : Json(nullptr); }
+
+void read_gain(const Json& json, const char* percent_key, const char* interval_key, std::optional<Gain>& gain) {
+    const auto percent = json.find(percent_key), interval = json.find(interval_key);
+    if (percent == json.end() || percent->is_null() || interval == json.end() || interval->is_null()) return;
+    gain = Gain{percent->get<double>(), interval->at(0).get<double>(), interval->at(1).get<double>()};
+}
+
 Json arm(const Arm& a) {
     return {{"class", a.label},
             {"arm", a.arm},
+            {"setting", a.setting},
+            {"meaning", a.meaning},
+            {"pairs", a.pairs},
             {"blocks", a.blocks},
-            {"gain_percent", share(a.gain_percent)},
-            {"gain_ci95", {share(a.gain_low), share(a.gain_high)}},
+            {"first_iteration", a.first_iteration},
+            {"decided_at_iteration", a.decided_at_iteration},
+            {"engaged_at_iteration", or_null(a.engaged_at_iteration)},
+            {"probe_gain_percent", gain_percent(a.probe)},
+            {"probe_ci95", gain_ci95(a.probe)},
+            {"gain_percent", gain_percent(a.gain)},
+            {"gain_ci95", gain_ci95(a.gain)},
+            {"holdout_blocks", a.holdout_blocks},
+            {"mean_ms", ms(a.mean_ms)},
+            {"cv", share(a.cv)},
+            {"off_mean_ms", ms(a.off_mean_ms)},
+            {"off_cv", share(a.off_cv)},
+            {"held_ms", ms(a.held_ms)},
             {"ended", text_or_null(a.ended)}};
 }
 
@@ -208,14 +231,96 @@ Arm arm(const Json& json) {
     Arm a;
     read(json, "class", a.label);
     read(json, "arm", a.arm);
+    read(json, "setting", a.setting);
+    read(json, "meaning", a.meaning);
+    read(json, "pairs", a.pairs);
     read(json, "blocks", a.blocks);
-    read(json, "gain_percent", a.gain_percent);
-    if (const auto interval = json.find("gain_ci95"); interval != json.end()) {
-        interval->at(0).get_to(a.gain_low);
-        interval->at(1).get_to(a.gain_high);
-    }
+    read(json, "first_iteration", a.first_iteration);
+    read(json, "decided_at_iteration", a.decided_at_iteration);
+    read(json, "engaged_at_iteration", a.engaged_at_iteration);
+    read_gain(json, "probe_gain_percent", "probe_ci95", a.probe);
+    read_gain(json, "gain_percent", "gain_ci95", a.gain);
+    read(json, "holdout_blocks", a.holdout_blocks);
+    read(json, "mean_ms", a.mean_ms);
+    read(json, "cv", a.cv);
+    read(json, "off_mean_ms", a.off_mean_ms);
+    read(json, "off_cv", a.off_cv);
+    read(json, "held_ms", a.held_ms);
     read(json, "ended", a.ended);
     return a;
+}
+
+Json paced_class(const PacedClass& c) {
+    return {{"class", c.label},
+            {"communicators", c.communicators},
+            {"size", c.size},
+            {"operation", text_or_null(c.operation)},
+            {"bytes", c.bytes},
+            {"across_leaves", c.across_leaves},
+            {"iterations", c.iterations},
+            {"blocks", c.blocks},
+            {"void_blocks", c.void_blocks},
+            {"state", c.state},
+            {"engaged", text_or_null(c.engaged)},
+            {"cost_ms", ms(c.cost_ms)},
+            {"total_ms", ms(c.total_ms)}};
+}
+
+PacedClass paced_class(const Json& json) {
+    PacedClass c;
+    read(json, "class", c.label);
+    read(json, "communicators", c.communicators);
+    read(json, "size", c.size);
+    read(json, "operation", c.operation);
+    read(json, "bytes", c.bytes);
+    read(json, "across_leaves", c.across_leaves);
+    read(json, "iterations", c.iterations);
+    read(json, "blocks", c.blocks);
+    read(json, "void_blocks", c.void_blocks);
+    read(json, "state", c.state);
+    read(json, "engaged", c.engaged);
+    read(json, "cost_ms", c.cost_ms);
+    read(json, "total_ms", c.total_ms);
+    return c;
+}
+
+Json pacing(const Pacing& p) {
+    return {{"finished", p.finished},
+            {"classes", array_of(p.classes, [](const PacedClass& one) { return paced_class(one); })},
+            {"exchange", {{"nodes", p.nodes}, {"most_nodes", p.most_nodes}, {"messages", p.messages}, {"bytes", p.bytes}}},
+            {"retransmissions", p.retransmissions}};
+}
+
+Pacing pacing(const Json& json) {
+    Pacing p;
+    read(json, "finished", p.finished);
+    read_array(json, "classes", p.classes, [](const Json& one) { return paced_class(one); });
+    if (const auto exchange = json.find("exchange"); exchange != json.end()) {
+        read(*exchange, "nodes", p.nodes);
+        read(*exchange, "most_nodes", p.most_nodes);
+        read(*exchange, "messages", p.messages);
+        read(*exchange, "bytes", p.bytes);
+    }
+    read(json, "retransmissions", p.retransmissions);
+    return p;
+}
+
+Json block(const PacedBlock& b) {
+    return {{"class", b.label},          {"arm", b.arm},           {"round", b.round}, {"iterations", b.iterations},
+            {"mean_ms", ms(b.mean_ms)},  {"log_mean", rounded(b.log_mean, 9)}, {"cv", share(b.cv)}, {"valid", b.valid}};
+}
+
+PacedBlock block(const Json& json) {
+    PacedBlock b;
+    read(json, "class", b.label);
+    read(json, "arm", b.arm);
+    read(json, "round", b.round);
+    read(json, "iterations", b.iterations);
+    read(json, "mean_ms", b.mean_ms);
+    read(json, "log_mean", b.log_mean);
+    read(json, "cv", b.cv);
+    read(json, "valid", b.valid);
+    return b;
 }
 
 Json coverage(const Coverage& c) {
@@ -240,23 +345,26 @@ std::string to_json(const Report& report) {
     Json job_json = job(report.job);
     job_json["elapsed_s"] = seconds(report.elapsed_s);
     job_json["finished"] = report.finished;
-    return dump({{"schema", schema},
-                 {"job", std::move(job_json)},
-                 {"policy", policy(report.policy)},
-                 {"plan", plan(report)},
-                 {"ranks", array_of(report.ranks, [](const RankReport& one) { return rank(one); })},
-                 {"stragglers", array_of(report.stragglers, [](const Straggler& one) { return straggler(one); })},
-                 {"communicators", array_of(report.communicators, [](const CommunicatorReport& one) { return communicator(one); })},
-                 {"iterations", iterations(report.iterations)},
-                 {"attribution", attribution(report.attribution)},
-                 {"arms", array_of(report.arms, [](const Arm& one) { return arm(one); })},
-                 {"overhead",
-                  {{"recorder_calls", report.overhead.recorder_calls},
-                   {"ns_per_call", or_null(report.overhead.ns_per_call)},
-                   {"percent", report.overhead.ns_per_call ? Json(rounded(report.overhead.percent, 6)) : Json(nullptr)}}},
-                 {"coverage", array_of(report.coverage, [](const Coverage& one) { return coverage(one); })},
-                 {"clock_error_ms", ms(report.clock_error_ms)},
-                 {"warnings", report.warnings}});
+    Json all{{"schema", schema},
+             {"job", std::move(job_json)},
+             {"policy", policy(report.policy)},
+             {"plan", plan(report)},
+             {"ranks", array_of(report.ranks, [](const RankReport& one) { return rank(one); })},
+             {"stragglers", array_of(report.stragglers, [](const Straggler& one) { return straggler(one); })},
+             {"communicators", array_of(report.communicators, [](const CommunicatorReport& one) { return communicator(one); })},
+             {"iterations", iterations(report.iterations)},
+             {"attribution", attribution(report.attribution)},
+             {"pacing", report.pacing ? pacing(*report.pacing) : Json(nullptr)},
+             {"arms", array_of(report.arms, [](const Arm& one) { return arm(one); })},
+             {"overhead",
+              {{"recorder_calls", report.overhead.recorder_calls},
+               {"ns_per_call", or_null(report.overhead.ns_per_call)},
+               {"percent", report.overhead.ns_per_call ? Json(rounded(report.overhead.percent, 6)) : Json(nullptr)}}},
+             {"coverage", array_of(report.coverage, [](const Coverage& one) { return coverage(one); })},
+             {"clock_error_ms", ms(report.clock_error_ms)},
+             {"warnings", report.warnings}};
+    if (!report.blocks.empty()) all["blocks"] = array_of(report.blocks, [](const PacedBlock& one) { return block(one); });
+    return dump(all);
 }
 
 Result<Report> parse_report(std::string_view text) {
@@ -291,7 +399,9 @@ Result<Report> parse_report(std::string_view text) {
         read_array(json, "communicators", report.communicators, [](const Json& one) { return communicator(one); });
         if (const auto found = json.find("iterations"); found != json.end()) report.iterations = iterations(*found);
         if (const auto found = json.find("attribution"); found != json.end()) report.attribution = attribution(*found);
+        if (const auto found = json.find("pacing"); found != json.end() && !found->is_null()) report.pacing = pacing(*found);
         read_array(json, "arms", report.arms, [](const Json& one) { return arm(one); });
+        read_array(json, "blocks", report.blocks, [](const Json& one) { return block(one); });
         if (const auto found = json.find("overhead"); found != json.end()) {
             read(*found, "recorder_calls", report.overhead.recorder_calls);
             read(*found, "ns_per_call", report.overhead.ns_per_call);

@@ -49,10 +49,7 @@ std::vector<std::string> applied_notes(const PolicyValues& policy, const OrderVi
     sort("binding", policy.bind, policy.bind_applies, binding_applied(nodes));
     sort("rank order", policy.order, policy.order_applies, order.applied ? "rank order" : "");
     std::vector<std::string> notes;
-    std::string note = applied.empty() ? std::string() : "applied: " + join(applied, " and ");
-    if (policy.mode.value == "pace" && policy.mode_run == "observe")
-        note += std::string(note.empty() ? "" : "; ") + "collectives are recorded, none is delayed: pacing is not there yet";
-    if (!note.empty()) notes.push_back(std::move(note));
+    if (!applied.empty()) notes.push_back("applied: " + join(applied, " and "));
     if (policy.mode.value == "observe" && !shown.empty())
         notes.push_back(join(shown, " and ") + (shown.size() == 1 ? " is" : " are") +
                         " shown, not applied: observe does only what you ask for yourself");
@@ -87,6 +84,7 @@ std::vector<std::string> head_lines(const JobPlan& plan, Level level) {
     if (level == Level::none) return {};
     Block block(head_of(plan.job, plan.policy));
     add_policy(block, plan.policy, plan.order, {&plan.node}, level);
+    add_pacing_plan(block, plan.policy);
     add_fabric(block, plan.fabric, plan.order);
     add_order(block, plan.order, level);
     add_nodes(block, {&plan.node}, level);
@@ -110,6 +108,7 @@ std::vector<std::string> head_lines(const Report& report, Level level) {
     std::vector<const NodePlan*> nodes;
     for (const NodePlan& node : report.plan.nodes) nodes.push_back(&node);
     add_policy(block, report.policy, report.plan.order, nodes, level);
+    add_pacing_plan(block, report.policy);
     add_fabric(block, report.plan.fabric, report.plan.order);
     add_order(block, report.plan.order, level);
     add_nodes(block, std::move(nodes), level);

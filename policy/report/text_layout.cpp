@@ -68,6 +68,18 @@ std::string percent_text(double share) {
     return number(percent, percent < .995 ? 2 : percent < 99.95 ? 1 : 0) + '%';
 }
 
+std::string change_text(double percent) {
+    if (std::abs(percent) < .05) return "0.0%";
+    const std::string digits = number(std::abs(percent), std::abs(percent) < 99.95 ? 1 : 0);
+    return (percent < 0 ? '-' : '+') + digits + '%';
+}
+
+std::string cv_text(double cv) {
+    std::string text = number(cv, 3);
+    if (text.starts_with("0.")) text.erase(0, 1);
+    return text;
+}
+
 Block::Block(std::string head) {
     // The head starts at the margin, what follows it is indented.
     for (const std::string& line : wrapped(head, line_width - 2)) lines_.push_back((lines_.empty() ? "" : "  ") + line);

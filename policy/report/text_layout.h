@@ -18,6 +18,10 @@ std::string time_text(double ms);
 std::string bytes_text(double bytes);
 // "97.1%", "0.02%", "0%"
 std::string percent_text(double share);
+// "+21.4%", "-0.3%", "+120%"; of a change in percent
+std::string change_text(double percent);
+// Coefficient of variation: ".134", "1.020"
+std::string cv_text(double cv);
 
 class Block {
 public:

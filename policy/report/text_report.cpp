@@ -11,6 +11,7 @@
 #include "policy/report/text.h"
 #include "policy/report/text_layout.h"
 #include "policy/report/text_order.h"
+#include "policy/report/text_parts.h"
 
 namespace paced::report {
 
@@ -42,11 +43,8 @@ void add_iterations(Block& block, const Iterations& iterations) {
         block.add("iterations", "none found: " + iterations.remark);
         return;
     }
-    std::string cv = std::to_string(static_cast<int>(iterations.cv * 1000 + .5));
-    if (iterations.cv < 1) cv = "." + std::string(3 - std::min<std::size_t>(3, cv.size()), '0') + cv;
-    else cv.insert(cv.size() - 3, 1, '.');
     block.add("iterations", std::to_string(iterations.count) + " of " + plural(static_cast<std::size_t>(iterations.collectives), "collective") +
-                                " each: mean " + time_text(iterations.mean_ms) + ", CV " + cv + ", p50 " + time_text(iterations.p50_ms) + ", p99 " +
+                                " each: mean " + time_text(iterations.mean_ms) + ", CV " + cv_text(iterations.cv) + ", p50 " + time_text(iterations.p50_ms) + ", p99 " +
                                 time_text(iterations.p99_ms) + " (by rank " + std::to_string(iterations.rank) + ")");
     if (iterations.startup > 0)
         block.add({}, "without the first " + (iterations.startup == 1 ? std::string() : std::to_string(iterations.startup) + ' ') +
@@ -54,13 +52,15 @@ void add_iterations(Block& block, const Iterations& iterations) {
 }
 
 void add_stragglers(Block& block, const Report& report) {
+    const bool paces = report.policy.mode_run == "pace";
     for (const Straggler& straggler : report.stragglers) {
         std::string text = "rank " + std::to_string(straggler.rank) + " on " + straggler.node + " arrives last in " +
                            percent_text(straggler.last_share) + " of the late collectives and causes " +
                            percent_text(straggler.lateness_share) + " of the waiting: it costs about ";
         if (straggler.cost_ms_per_iteration) text += time_text(*straggler.cost_ms_per_iteration) + " of each iteration";
         else text += time_text(straggler.cost_s * 1e3);
-        block.add("straggler", text + " (" + percent_text(straggler.cost_share) + " of the time). Look at " + straggler.node);
+        block.add("straggler", text + " (" + percent_text(straggler.cost_share) + " of the time). " +
+                                   (paces ? "Pacing leaves it alone: delaying the others would not help it. " : "") + "Look at " + straggler.node);
     }
     if (!report.stragglers.empty() || report.ranks.size() < 2) return;
     const bool measured = std::any_of(report.communicators.begin(), report.communicators.end(),
@@ -106,7 +106,7 @@ void add_attribution(Block& block, const Attribution& attribution) {
     add("waiting for persistent stragglers", attribution.persistent_straggler);
     add(attribution.persistent_straggler > 0 ? "for others" : "waiting for late ranks", attribution.transient_straggler);
     add("contention", attribution.contention);
-    add("paced", attribution.pacing);
+    add("delays of pacing", attribution.pacing);
     add("at the start", attribution.startup);
     add("not attributed", attribution.unattributed);
     block.add("time", join(parts, ", ") + " of the mean rank's " + time_text(attribution.elapsed * 1e3) + ", first to last collective");
@@ -271,7 +271,7 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
         std::string head = "paced-fabric: ";
         if (!report.job.id.empty()) head += "job " + report.job.id + (report.job.step.empty() ? "" : "." + report.job.step) + ": ";
         // With a segment and without a rank there was an MPI that found no room, and has said so.
-        Block block(head + (report.warnings.empty() ? "nothing was recorded: no task has used MPI collectives through a library that is known here"
+        Block block(head + (report.warnings.empty() ? "nothing was recorded: no task has used collectives of an MPI or Gloo that is known here"
                                                     : "nothing was recorded"));
         add_notes_of_other_nodes(block, report.plan);
         for (const std::string& warning : report.warnings) block.add("warning", warning);
@@ -290,6 +290,7 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
     add_iterations(block, report.iterations);
     add_stragglers(block, report);
     add_attribution(block, report.attribution);
+    add_pacing(block, report, level);
     add_order_run(block, report.plan);
     add_communicators(block, report, level);
     add_ranks(block, report, level);

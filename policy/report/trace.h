@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "policy/pacing/conductor.h"
 
 namespace paced::report {
 
@@ -29,6 +33,7 @@ struct CollectiveRecord {
     std::uint64_t completion_ns = 0;  // 0: still inside when the segment was read
     std::uint64_t bytes = 0;          // this rank's payload (README of the interposer says how each operation counts)
     Operation operation = Operation::barrier;
+    std::uint64_t held_ns = 0;        // our delay: the library was entered at arrival_ns + held_ns
 };
 
 // What one rank knows of one communicator. Counters are exact; records are the kept blocks (a deterministic sample
@@ -68,8 +73,27 @@ struct NodeTrace {
     std::string plan;                // the node's plan.json, verbatim; may be empty
 };
 
+// What the leader has left about pacing (policy/io/pacing_file.h), with every number checked.
+struct PacingTrace {
+    struct Fault {
+        std::uint64_t at_ns = 0;  // since the leader began
+        std::string text;
+    };
+    bool finished = false;        // written at the end of the job; false: some seconds before the step was killed
+    std::uint64_t elapsed_ns = 0;
+    std::uint32_t nodes = 0, most_nodes = 0;  // of the step; that took part at one time
+    std::uint64_t messages = 0, bytes = 0;    // of the exchange about pacing, over all nodes
+    std::uint64_t retransmissions = 0;        // TCP segments sent again on all nodes
+    std::vector<pacing::Conductor::ClassAccount> classes;
+    std::vector<Fault> faults;    // the first ones
+    std::uint32_t all_faults = 0;
+    std::vector<pacing::BlockLine> blocks;    // the first ones, in the order in which they ran
+    std::uint64_t all_blocks = 0;
+};
+
 struct Trace {
     std::vector<NodeTrace> nodes;       // the leader first
+    std::optional<PacingTrace> pacing;  // nothing: not under `pace`, or nothing was left
     std::vector<std::string> warnings;  // what could not be read, one line each
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `paced-fabric-helper check-flag` and `step`: whole answers.
+#include <optional>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -48,14 +49,19 @@ protected:
         EXPECT_EQ(said.err, "");
         return replaced(replaced(said.out, folder_.path(), "DIR"), job_, "JOB");
     }
-    std::string variables(const std::string& leader, const std::string& node, int nodes) const {
+    struct Paces {
+        std::string window, constants, leaf;
+    };
+    std::string variables(const std::string& leader, const std::string& node, int nodes, const std::optional<Paces>& paces = {}) const {
         const std::string dir = replaced(run_dir_, job_, "JOB");
         std::ostringstream text;
-        text << "env PACED_FABRIC_STEP_STAMP=slurm:JOB.0\nenv PACED_FABRIC_STEP_MODE=observe\nenv PACED_FABRIC_STEP_WINDOW=auto\n"
+        text << "env PACED_FABRIC_STEP_STAMP=slurm:JOB.0\nenv PACED_FABRIC_STEP_MODE=" << (paces ? "pace" : "observe")
+             << "\nenv PACED_FABRIC_STEP_WINDOW=" << (paces ? paces->window : "auto") << '\n'
              << "env PACED_FABRIC_STEP_RUN_DIR=" << dir << "\nenv PACED_FABRIC_STEP_PLAN=" << dir << "/plan.json\n"
              << "env PACED_FABRIC_STEP_LEADER=" << leader << "\nenv PACED_FABRIC_STEP_PORTS=61000-61999\n"
              << "env PACED_FABRIC_STEP_KEY_FILE=" << dir << "/key\nenv PACED_FABRIC_STEP_SESSION=JOB.0\n"
              << "env PACED_FABRIC_STEP_NODE=" << node << "\nenv PACED_FABRIC_STEP_NODE_COUNT=" << nodes
+             << "\nenv PACED_FABRIC_STEP_PACING=" << (paces ? paces->constants : "") << "\nenv PACED_FABRIC_STEP_LEAF=" << (paces ? paces->leaf : "")
              << "\nenv PACED_FABRIC_STEP_REPORTER=\npreload DIR/libpaced_fabric.so\n";
         return text.str();
     }
@@ -85,12 +91,15 @@ TEST_F(Step, ABareFlagMeansWhatTheSiteSays) {
 TEST_F(Step, FourNodesWithGpusAndTwoLeaves) {
     four_nodes(0);
     set("SNAPSHOT", folder_.write("gpus.json", run({probe, data("topology/fake-8gpu-4nic.xml")}, {}).out));
+    set("CONFIG", folder_.write("pace.toml", "schema = 1\n[limits]\nexploration_max_percent = 0.25\n[pacing]\nleast_pairs = 6\n"));
     set("MODE", "pace");
     set("USER_LD_PRELOAD", "/opt/tool.so");
     given_["UCX_NET_DEVICES"] = "mlx5_0:1";
     EXPECT_EQ(answer(), "paced-fabric-step 1\n"
                         "log paced-fabric: job JOB.0, 8 tasks on 4 nodes n[1-4]: pace (flag --paced-fabric)\n"
-                        "log   note        collectives are recorded, none is delayed: pacing is not there yet\n"
+                        "log   pacing      paces where it measurably helps, else steps aside; delays of one collective stay under\n"
+                        "log               100ms, experiments may cost 0.25% of the time\n"
+                        "log               set in DIR/pace.toml: least_pairs=6 exploration_percent=0.25\n"
                         "log   fabric      2 leaves, from DIR/topology.conf: leaf1 n[1-2]; leaf2 n[3-4]\n"
                         "log               a ring over the ranks changes leaves 2 times, the fewest possible\n"
                         "log   node        n1: 8 GPUs (H100 SXM5 80GB), 2 tasks\n"
@@ -107,7 +116,7 @@ TEST_F(Step, FourNodesWithGpusAndTwoLeaves) {
                         "log   kept        your LD_PRELOAD stays, behind our library: /opt/tool.so\n"
                         "log   note        2 tasks for 8 GPUs: which one a task uses is not known, so one that sees them all is\n"
                         "log               not bound; one that Slurm gave its own is\n" +
-                            run_dir_line() + "leader yes\n" + variables("self", "n1", 4) + "mode observe\nend\n");
+                            run_dir_line() + "leader yes\n" + variables("self", "n1", 4, Paces{"auto:100000000", "least_pairs=6 exploration_percent=0.25", "leaf1"}) + "mode pace\nend\n");
 }
 
 // Another node says nothing where nothing is wrong.
@@ -115,6 +124,20 @@ TEST_F(Step, AnotherNodeIsSilent) {
     four_nodes(1);
     given_["SLURM_STEP_NODELIST"] = "192.0.2.7,n2,n3,n4";  // an address needs no name server
     EXPECT_EQ(answer(), "paced-fabric-step 1\n" + run_dir_line() + "leader no\n" + variables("192.0.2.7", "n2", 4) + "mode observe\nend\n");
+}
+
+// The interposer of each node is told where it hangs, which only its own helper can say.
+TEST_F(Step, EachNodeThatPacesKnowsItsLeaf) {
+    const auto leaf = [&] {
+        const std::string text = answer(), name = "PACED_FABRIC_STEP_LEAF=";
+        const std::size_t at = text.find(name);
+        return at == std::string::npos ? "nothing" : text.substr(at + name.size(), text.find('\n', at) - at - name.size());
+    };
+    four_nodes(3);
+    set("MODE", "pace");
+    EXPECT_EQ(leaf(), "leaf2");
+    set("TOPOLOGY_CONF", folder_.path() + "/missing.conf");
+    EXPECT_EQ(leaf(), "");
 }
 
 TEST_F(Step, AnotherNodeTellsWhatGoesWrongThere) {

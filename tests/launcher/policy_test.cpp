@@ -129,6 +129,8 @@ window_max               2ms          p.toml:5
 exploration_max_percent  0.5          built-in
 exchange_ports           61000-61999  built-in
 
+pacing                   all          built-in
+
 rules
   p.toml:6  applies
   p.toml:9  does not apply: user is 'eve', not 'ada' or 'bob'
@@ -197,6 +199,7 @@ TEST(PolicyExplain, Json) {
       "source": "built-in"
     }
   },
+  "pacing": {},
   "named_policy": "training",
   "rules": [
     {
@@ -212,6 +215,28 @@ TEST(PolicyExplain, Json) {
   "notes": []
 }
 )json");
+}
+
+TEST(PolicyExplain, ShowsTheConstantsThatTheSiteSets) {
+    const test::TemporaryFolder folder;
+    folder.write("p.toml", "schema = 1\n[limits]\nexploration_max_percent = 0.2\n[pacing]\nmost_pairs = 100\nexploration_percent = 0.4\n");
+    const auto check = paced_in(folder.path(), {"policy", "check", "p.toml"});
+    EXPECT_EQ(check.exit_code, 0);
+    EXPECT_EQ(check.out, "p.toml: good, 0 rules, 0 named policies, 2 constants of [pacing]\n");
+    EXPECT_EQ(check.err, "p.toml:6:23: warning: exploration_percent 0.4 will be cut to exploration_max_percent 0.2\n");
+    const auto text = paced_in(folder.path(), {"policy", "explain", "--file", "p.toml", "--user", "eve"});
+    EXPECT_EQ(text.exit_code, 0);
+    EXPECT_TRUE(text.out.ends_with(R"(
+pacing                   value        from
+most_pairs               100          p.toml:5
+exploration_percent      0.2          p.toml:6, cut to exploration_max_percent
+the other constants of [pacing] are built-in
+)")) << text.out;
+    const auto json = paced_in(folder.path(), {"policy", "explain", "--file", "p.toml", "--user", "eve", "--json"});
+    EXPECT_NE(json.out.find(R"("exploration_percent": {
+      "value": "0.2",
+      "source": "p.toml:6, cut to exploration_max_percent"
+    })"), std::string::npos) << json.out;
 }
 
 TEST(PolicyExplain, WrongInputIsTold) {

@@ -123,9 +123,11 @@ TEST_F(PacedRun, SetsTheStepAlone) {
     EXPECT_EQ(ours(all), (Variables{{"LD_PRELOAD", library_},
                                     {"PACED_FABRIC_STEP_KEY_FILE", run_dir + "/key"},
                                     {"PACED_FABRIC_STEP_LEADER", "self"},
+                                    {"PACED_FABRIC_STEP_LEAF", ""},
                                     {"PACED_FABRIC_STEP_MODE", "observe"},
                                     {"PACED_FABRIC_STEP_NODE", host},
                                     {"PACED_FABRIC_STEP_NODE_COUNT", "1"},
+                                    {"PACED_FABRIC_STEP_PACING", ""},
                                     {"PACED_FABRIC_STEP_PLAN", run_dir + "/plan.json"},
                                     {"PACED_FABRIC_STEP_PORTS", "61000-61999"},
                                     {"PACED_FABRIC_STEP_REPORTER", folder_ / "tree/bin/paced-fabric-helper"},
@@ -139,6 +141,15 @@ TEST_F(PacedRun, SetsTheStepAlone) {
     ASSERT_EQ(lstat((run_dir + "/key").c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 07777, 0600u);
     EXPECT_EQ(status.st_size, 64);
+}
+
+TEST_F(PacedRun, PacingTakesTheSitesConstantsAlong) {
+    folder_.write("policy.toml", "schema = 1\n[limits]\nwindow_max = \"2ms\"\nexploration_max_percent = 0.25\n[pacing]\nleast_pairs = 6\n");
+    const Variables all = variables_of({"--paced-fabric=pace"});
+    EXPECT_EQ(all.at("PACED_FABRIC_STEP_MODE"), "pace");
+    EXPECT_EQ(all.at("PACED_FABRIC_STEP_WINDOW"), "auto:2000000");
+    EXPECT_EQ(all.at("PACED_FABRIC_STEP_PACING"), "least_pairs=6 exploration_percent=0.25");
+    EXPECT_EQ(all.at("PACED_FABRIC_STEP_LEAF"), "");  // one node has no leaf to speak of
 }
 
 TEST_F(PacedRun, EveryRunAloneIsAnotherStep) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/io/toml_policy.h"
 #include "tests/doubles/paths.h"
 #include "tests/doubles/temporary_folder.h"
 
@@ -64,6 +65,38 @@ TEST(SitePolicyFile, EveryValueIsReadWithItsPlace) {
     EXPECT_EQ(policy->find("c"), nullptr);
 }
 
+TEST(SitePolicyFile, PacingIsReadWithItsPlaces) {
+    const std::string file = test::source_dir() / "tests/config/valid/pacing.toml";
+    Diagnostics diagnostics;
+    const auto policy = read_site_policy(file, diagnostics);
+    ASSERT_TRUE(policy);
+    EXPECT_FALSE(diagnostics.has_errors()) << format(diagnostics);
+    EXPECT_EQ(policy->pacing.tuning.method, pacing::Method::comparison);
+    EXPECT_EQ(policy->pacing.tuning.block_iterations, 16);
+    EXPECT_EQ(policy->pacing.where.at("block_iterations"), (Location{file, 7, 20}));
+    EXPECT_EQ(policy->pacing.where.size(), 4u);
+    EXPECT_EQ(pacing_text(policy->pacing, policy->limits),
+              "method=comparison arms=off,admit:1,rate:25mbit,fixed-delay:500us:300us,barrier,ours block_iterations=16 exploration_percent=0.25");
+}
+
+// Whoever takes the comment signs away gets what was built in.
+TEST(SitePolicyFile, TheConstantsShownInTheShippedFileAreTheBuiltInOnes) {
+    std::string text = "schema = 1\n[pacing]\n";
+    const std::string shipped = test::read_file(test::source_dir() / "etc/policy.toml");
+    for (const PacingConstant& constant : pacing_constants) {
+        const std::size_t at = shipped.find("\n# " + std::string(constant.name) + " = ");
+        ASSERT_NE(at, std::string::npos) << constant.name;
+        text += shipped.substr(at + 3, shipped.find('\n', at + 1) - at - 2);
+    }
+    Diagnostics diagnostics;
+    const SitePolicy policy = parse_site_policy(text, "shown", diagnostics);
+    EXPECT_FALSE(diagnostics.has_errors()) << format(diagnostics);
+    EXPECT_EQ(policy.pacing.where.size(), std::size(pacing_constants));
+    Limits limits;
+    limits.exploration_max_percent.value = 100;
+    EXPECT_EQ(pacing_text(policy.pacing, limits), "");
+}
+
 // etc/policy.toml promises that what it says is what holds without it.
 TEST(SitePolicyFile, TheShippedFileSaysWhatIsBuiltIn) {
     Diagnostics diagnostics;
@@ -79,6 +112,7 @@ TEST(SitePolicyFile, TheShippedFileSaysWhatIsBuiltIn) {
     EXPECT_EQ(shipped->limits.window_max.value, built_in.limits.window_max.value);
     EXPECT_EQ(shipped->limits.exploration_max_percent.value, built_in.limits.exploration_max_percent.value);
     EXPECT_EQ(shipped->limits.exchange_ports.value, built_in.limits.exchange_ports.value);
+    EXPECT_TRUE(shipped->pacing.where.empty());
     EXPECT_TRUE(shipped->rules.empty());
     EXPECT_TRUE(shipped->policies.empty());
 }

@@ -229,10 +229,31 @@ TEST(Analysis, ThePartsAddUpToTheElapsedTime) {
         program.keep_every = 1 + random() % 2;
         program.iterations = 400;
         program.silent_rank = random() % 3 == 0 ? 0 : -1;
+        program.admitted_ms = static_cast<double>(random() % 3);
         const Report report = report_of(program);
         EXPECT_NEAR(sum_of(report.attribution), report.attribution.elapsed, 1e-9 * report.attribution.elapsed) << seed;
         for (double part : {report.attribution.compute, report.attribution.service, report.attribution.contention}) EXPECT_GE(part, 0) << seed;
     }
+}
+
+// A late rank costs the same whether or not those who wait are held meanwhile; what pacing adds beyond that is pacing's.
+TEST(Analysis, WhatPacingAddsIsNeitherWaitingNorService) {
+    Program program;
+    program.nodes = 4;
+    program.straggler = 2;
+    program.straggler_ms = 10;
+    program.clock_error_us = 0;
+    const Report plain = report_of(program);
+    program.admitted_ms = 3;
+    const Report paced = report_of(program);
+    EXPECT_EQ(plain.attribution.pacing, 0);
+    EXPECT_NEAR(paced.attribution.pacing, 100 * .003, .001);
+    EXPECT_NEAR(paced.attribution.service, plain.attribution.service, .01 * plain.attribution.service);
+    EXPECT_NEAR(paced.attribution.persistent_straggler, plain.attribution.persistent_straggler, .02 * plain.attribution.persistent_straggler);
+    EXPECT_NEAR(sum_of(paced.attribution), paced.attribution.elapsed, 1e-9);
+    ASSERT_EQ(paced.stragglers.size(), 1u);
+    EXPECT_NEAR(paced.stragglers[0].cost_s, plain.stragglers[0].cost_s, .02 * plain.stragglers[0].cost_s);
+    EXPECT_NEAR(paced.communicators[0].service.p50_ms, plain.communicators[0].service.p50_ms, .02);
 }
 
 TEST(Analysis, TheOrderOfTheInputChangesNothing) {
@@ -260,6 +281,16 @@ TEST(Analysis, TheOrderOfTheInputChangesNothing) {
         std::shuffle(plans.begin(), plans.end(), random);
         EXPECT_EQ(to_json(analyse(shuffled, plans)), expected) << seed;
     }
+}
+
+TEST(Analysis, KilledRanksOfGloo) {
+    Program program;
+    program.killed_after = 50;
+    Trace trace = play(program).trace;
+    for (NodeTrace& node : trace.nodes)
+        for (RankTrace& rank : node.ranks) rank.library = "Gloo (libgloo.so.0)";
+    EXPECT_EQ(analyse(trace, {}).warnings,
+              (std::vector<std::string>{"no rank reached the end of its last Gloo context: the step was ended from outside or failed"}));
 }
 
 TEST(Analysis, KilledRanksAreToldAndTheRestStands) {

@@ -110,19 +110,20 @@ private:
             double last = 0;
             for (std::size_t r = 0; r < now_.size(); ++r)
                 if (group_of(r) == g) last = std::max(last, now_[r]);
-            const double done = last + program_.service_ms * 1e6 * (operation == Operation::allreduce && bytes > 8 ? 1 : .1);
+            const double let_in = program_.admitted_ms > 0 ? last + program_.admitted_ms * 1e6 : 0;
+            const double done = std::max(last, let_in) + program_.service_ms * 1e6 * (operation == Operation::allreduce && bytes > 8 ? 1 : .1);
             const double unlucky = random_.uniform() * static_cast<double>(now_.size());
             for (std::size_t r = 0; r < now_.size(); ++r) {
                 if (group_of(r) != g) continue;
                 double left = done + random_.uniform() * program_.leave_us * 1e3;
                 if (contended && static_cast<std::size_t>(unlucky) == r) left += program_.contended_ms * 1e6;
-                record(r, operation, bytes, now_[r], left);
+                record(r, operation, bytes, now_[r], left, std::max(0.0, let_in - now_[r]));
                 now_[r] = left + 500;
             }
         }
     }
 
-    void record(std::size_t r, Operation operation, std::uint64_t bytes, double arrival, double completion) {
+    void record(std::size_t r, Operation operation, std::uint64_t bytes, double arrival, double completion, double held = 0) {
         CommunicatorTrace& communicator = traces_[r].communicators.front();
         const std::uint64_t sequence = communicator.calls++;
         communicator.bytes += bytes;
@@ -130,7 +131,7 @@ private:
         ++traces_[r].recording_calls;
         if (sequence / 256 % program_.keep_every != 0) return;
         communicator.records.push_back(
-            {sequence, local(r, arrival), completion > 0 ? local(r, completion) : 0, bytes, operation});
+            {sequence, local(r, arrival), completion > 0 ? local(r, completion) : 0, bytes, operation, static_cast<std::uint64_t>(held)});
     }
 
     Program program_;

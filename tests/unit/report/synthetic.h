@@ -23,6 +23,7 @@ struct Program {
     double service_ms = 2;
     double leave_us = 10;  // ranks leave a collective up to this much apart
     std::uint64_t bytes = 65536;
+    double admitted_ms = 0;  // pacing lets the ranks of a group in so much after its last one has come
 
     int straggler = -1;  // rank
     double straggler_ms = 0;

@@ -63,6 +63,9 @@ JobPlan eight_gpus() {
     }
     plan.node.local_tasks = 8;
     plan.policy.mode = {"pace", "flag --paced-fabric"};
+    plan.policy.mode_run = "pace";
+    plan.policy.longest_delay = "2ms";
+    plan.policy.exploration_percent = 0.5;
     plan.policy.notes = {"window 5ms cut to the site's window_max 2ms (/etc/paced-fabric/policy.toml:31)"};
     plan.fabric.crossings = 8;
     plan.fabric.unknown = {"n9", "n10"};

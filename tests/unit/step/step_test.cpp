@@ -25,10 +25,10 @@ TEST(Variables, AreTheWholeTable) {
     config::Effective effective;
     effective.mode.value = config::Mode::pace;
     effective.limits.exchange_ports.value = {2000, 2009};
-    const StepSetup setup{"slurm:12.0", "12.0", "/dev/shm/x", "/dev/shm/x/key", "/dev/shm/x/plan.json", "10.0.0.1", "n1", 8, ""};
+    const StepSetup setup{"slurm:12.0", "12.0", "/dev/shm/x", "/dev/shm/x/key", "/dev/shm/x/plan.json", "10.0.0.1", "n1", 8, "leaf2", ""};
     const Variables expected{{"PACED_FABRIC_STEP_STAMP", "slurm:12.0"},
                              {"PACED_FABRIC_STEP_MODE", "pace"},
-                             {"PACED_FABRIC_STEP_WINDOW", "auto"},
+                             {"PACED_FABRIC_STEP_WINDOW", "auto:100000000"},
                              {"PACED_FABRIC_STEP_RUN_DIR", "/dev/shm/x"},
                              {"PACED_FABRIC_STEP_PLAN", "/dev/shm/x/plan.json"},
                              {"PACED_FABRIC_STEP_LEADER", "10.0.0.1"},
@@ -37,10 +37,34 @@ TEST(Variables, AreTheWholeTable) {
                              {"PACED_FABRIC_STEP_SESSION", "12.0"},
                              {"PACED_FABRIC_STEP_NODE", "n1"},
                              {"PACED_FABRIC_STEP_NODE_COUNT", "8"},
+                             {"PACED_FABRIC_STEP_PACING", "least_pairs=6"},
+                             {"PACED_FABRIC_STEP_LEAF", "leaf2"},
                              {"PACED_FABRIC_STEP_REPORTER", ""}};
+    effective.limits.exploration_max_percent.value = 100;
+    effective.pacing.tuning.least_pairs = 6;
     EXPECT_EQ(variables(setup, effective), expected);
     effective.window.value = {false, Nanoseconds{500'000}};
     EXPECT_EQ(variables(setup, effective)[2].second, "500000");
+    effective.limits.window_max.value = Nanoseconds{400'000};
+    EXPECT_EQ(variables(setup, effective)[2].second, "400000");
+    effective.limits.window_max.value = Nanoseconds{0};
+    EXPECT_EQ(variables(setup, effective)[2].second, "0");
+    effective.window.value = {};
+    EXPECT_EQ(variables(setup, effective)[2].second, "0");
+}
+
+// Who only observes delays nothing: no constants, no leaf, and the window as it was asked for.
+TEST(Variables, WithoutPacing) {
+    config::Effective effective;
+    effective.mode.value = config::Mode::observe;
+    effective.pacing.tuning.least_pairs = 6;
+    StepSetup setup;
+    setup.leaf = "leaf2";
+    std::map<std::string, std::string> made;
+    for (const auto& [name, value] : variables(setup, effective)) made[name] = value;
+    EXPECT_EQ(made.at("PACED_FABRIC_STEP_WINDOW"), "auto");
+    EXPECT_EQ(made.at("PACED_FABRIC_STEP_PACING"), "");
+    EXPECT_EQ(made.at("PACED_FABRIC_STEP_LEAF"), "");
 }
 
 TEST(Preload, OursComesFirstAndOnce) {
