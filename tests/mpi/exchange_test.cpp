@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/interposer/exchange/wire.h"
+#include "policy/io/pacing_file.h"
 #include "tests/mpi/job.h"
 
 namespace paced::test {
@@ -144,6 +145,39 @@ TEST_F(Exchange, FirstPortTaken) {
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(outcome.err, "");
     EXPECT_EQ(job.trace().nodes.size(), 2u);
+}
+
+// Under pace the leader decides, and leaves behind what it did; with one node too, where there is no key and no socket.
+TEST_F(Exchange, PaceLeavesItsFile) {
+    for (const int nodes : {1, 2}) {
+        Job job(Mpi::open_mpi, 4, nodes);
+        job.set("TEST_MODE", "pace");
+        const Outcome outcome = job.run("life", {"late"});
+        EXPECT_EQ(outcome.exit_code, 0);
+        EXPECT_EQ(outcome.err, "");
+        std::ifstream file(job.folder() + "/pacing", std::ios::binary);
+        segment::PacingHeader header{};
+        ASSERT_TRUE(file.read(reinterpret_cast<char*>(&header), sizeof header)) << nodes;
+        EXPECT_EQ(header.magic, segment::pacing_magic);
+        EXPECT_EQ(header.finished, 1u);
+        EXPECT_EQ(header.nodes, static_cast<std::uint32_t>(nodes));
+        EXPECT_EQ(header.most_nodes, static_cast<std::uint32_t>(nodes));
+        EXPECT_EQ(header.communicators, 1u);
+        EXPECT_EQ(header.all_faults, 0u);
+        EXPECT_EQ(header.messages > 0, nodes > 1);
+        EXPECT_EQ(fs::status(job.folder() + "/pacing").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+        if (nodes > 1) {
+            EXPECT_FALSE(fs::exists(job.folder(1) + "/pacing"));
+        }
+        EXPECT_EQ(files_like(job.folder(), ".tmp"), 0u);
+        EXPECT_EQ(ranks_of(job.trace()).size(), 4u) << "and all is recorded as under observe";
+    }
+}
+
+TEST_F(Exchange, ObserveLeavesNone) {
+    Job job(Mpi::open_mpi, 2, 2);
+    EXPECT_EQ(job.run("life", {"late"}).exit_code, 0);
+    EXPECT_FALSE(fs::exists(job.folder() + "/pacing"));
 }
 
 TEST_F(Exchange, ReporterIsStartedUnseen) {

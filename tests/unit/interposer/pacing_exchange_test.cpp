@@ -147,14 +147,15 @@ TEST(PacingExchange, AtMostTenMessagesANodeAndSecond) {
     job.start();
     ASSERT_TRUE(within(10s, [&] { return job.conductor.last(world).members == 13; }));
     const auto began = std::chrono::steady_clock::now();
-    for (std::uint32_t epoch = 1; std::chrono::steady_clock::now() < began + 2s; ++epoch) round_trip(job, epoch);
+    std::uint32_t rounds = 0;
+    while (std::chrono::steady_clock::now() < began + 2s) round_trip(job, ++rounds);
     job.stop();
     const auto header = pacing_header(job);
     const double seconds = static_cast<double>(header.elapsed_ns) / 1e9;
     // 12 nodes say something up, and something is said down to 12 nodes
     const double each = static_cast<double>(header.messages) / seconds / 12;
-    RecordProperty("messages_per_node_and_second", std::to_string(each));
-    std::printf("%.2f messages per node and second both ways, %.0f bytes each\n", each, static_cast<double>(header.bytes) / static_cast<double>(header.messages));
+    std::printf("%.2f messages per node and second both ways, %.0f bytes each; a directive down and its block up take %.0f ms\n", each,
+                static_cast<double>(header.bytes) / static_cast<double>(header.messages), 2000.0 / rounds);
     EXPECT_LE(each, 20.0 + 12 / seconds);
     EXPECT_GT(each, 1.0);
 }
@@ -268,8 +269,8 @@ TEST_F(Hostile, Floods) {
     expect_fault("node n2 was lost, pacing went off");
 }
 
-// A frame that was sent before, and one with another key's MAC: the connection ends, nothing of it is believed.
-TEST_F(Hostile, RepeatsAFrame) {
+// A frame under another key (a repeated one fails alike: tests/unit/interposer/wire_test.cpp): the connection ends, nothing of it is believed.
+TEST_F(Hostile, SendsAWrongMac) {
     come_together();
     const int copy = ::dup(third_->link().descriptor());
     Channel other;
@@ -402,26 +403,24 @@ TEST_F(HostileLeader, AnnouncesMoreThanItTells) {
 TEST(PacingExchange, KilledInnerNodeTakesItsPartOut) {
     PretendedJob job(13, 3);
     join_world(job);
-    for (std::size_t i = 1; i < 13; ++i) job.nodes[i]->fork_follower();
+    // the first three that come are the inner nodes
+    for (std::size_t i = 1; i < 13; ++i) job.nodes[i]->fork_follower(i > 3);
     job.nodes[0]->start_leader(job.conductor);
+    ASSERT_TRUE(within(10s, [&] { return job.nodes[1]->has_met_leader() && job.nodes[2]->has_met_leader() && job.nodes[3]->has_met_leader(); }));
+    for (std::size_t i = 4; i < 13; ++i) job.nodes[i]->release();
     ASSERT_TRUE(within(10s, [&] { return job.conductor.last(world).members == 13; }));
     job.conductor.say(directive(1));
     ASSERT_TRUE(within(5s, [&] { return all_have(job, 1); }));
-    // whoever has children lives in one of the twelve: kill them one by one until the leader misses more than one
-    std::uint32_t killed = 0;
-    for (std::size_t i = 1; i < 13; ++i) {
-        job.nodes[i]->kill_process();
-        ++killed;
-        if (within(1s, [&] { return job.conductor.last(world).members + killed < 13; })) break;
-    }
-    EXPECT_LT(job.conductor.last(world).members + killed, 13u);
-    EXPECT_EQ(job.conductor.faults(), 1);
-    // its children have seen to themselves
-    EXPECT_TRUE(within(5s, [&] {
-        std::uint32_t off = 0;
-        for (auto& node : job.nodes) off += node->directive(0).epoch == 2 && node->directive(0).setting.arm == pacing::Arm::off ? 1 : 0;
-        return off >= 3;
-    }));
+    job.nodes[2]->kill_process();
+    EXPECT_TRUE(within(5s, [&] { return job.conductor.last(world).members == 9; })) << job.conductor.last(world).members;
+    EXPECT_TRUE(within(5s, [&] { return job.conductor.faults() == 1; }));
+    // its three children have seen to themselves; the others are the conductor's
+    const auto off = [&] {
+        std::uint32_t count = 0;
+        for (auto& node : job.nodes) count += node->directive(0).epoch == 2 && node->directive(0).setting.arm == pacing::Arm::off ? 1 : 0;
+        return count;
+    };
+    EXPECT_TRUE(within(5s, [&] { return off() == 3; })) << off();
     for (std::size_t i = 1; i < 13; ++i) job.nodes[i]->kill_process();
     job.nodes[0]->stop();
     std::vector<std::string> faults;

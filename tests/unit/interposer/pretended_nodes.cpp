@@ -173,12 +173,18 @@ void PretendedNode::start_follower() {
     thread_ = std::thread([this] { run_follower(); });
 }
 
-void PretendedNode::fork_follower() {
+void PretendedNode::fork_follower(bool held) {
+    store(header_->notices, held ? 0u : 1u);
     process_ = ::fork();
     if (process_ != 0) return;
+    while (load_acquire(header_->notices) == 0) ::usleep(1000);
     run_follower();
     ::_exit(0);
 }
+
+void PretendedNode::release() { store_release(header_->notices, 1u); }
+
+bool PretendedNode::has_met_leader() const { return load_acquire(header_->permits_port) != 0; }
 
 void PretendedNode::kill_process() {
     if (process_ <= 0) return;

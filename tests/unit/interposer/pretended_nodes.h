@@ -69,8 +69,10 @@ public:
 
     void start_leader(FakeConductor& conductor);
     void start_follower();
-    // As a process, from a parent that has no threads yet; killed at the end if it still runs.
-    void fork_follower();
+    // As a process, from a parent that has no threads yet; killed at the end if it still runs. held: it begins with release().
+    void fork_follower(bool held);
+    void release();
+    bool has_met_leader() const;
     void kill_process();
     void stop();  // as after MPI_Finalize; waits for the thread
 
