@@ -56,6 +56,37 @@ TEST(Arms, ThatCannotActAreNotTried) {
     for (const Arm arm : {Arm::off, Arm::fixed_delay, Arm::barrier}) EXPECT_FALSE(can_act(arm, four_groups()));
 }
 
+// Where TCP counts what it sends again and counts nothing, nothing is overloaded; other fabrics have no counter that we read.
+TEST(Arms, TurnsAreTriedOnSuspicionOnlyWhereNothingCounts) {
+    Facts facts = four_groups();
+    Arm arms[arm_count];
+    facts.tcp = true;
+    EXPECT_EQ(arms_to_try(facts, Signature(), true, arms), 0u);
+    facts.tcp = false;
+    ASSERT_EQ(arms_to_try(facts, Signature(), true, arms), 1u);
+    EXPECT_EQ(arms[0], Arm::admit);
+}
+
+TEST(Arms, SlotsAreAServiceLongAndFitTheWindow) {
+    Facts facts = four_groups();
+    OffWindow off;
+    Observation block;
+    block.iterations = 8;
+    block.valid = true;
+    block.mean_ns = 80e6;
+    block.log_mean = 18.2;
+    block.service_ns = block.longest_service_ns = 44e6;
+    for (int i = 0; i < 8; ++i) off.add(block);
+    Setting settings[candidate_limit];
+    ASSERT_EQ(candidates_of(Arm::slots, facts, off, Tuning(), settings), 2u);
+    EXPECT_NEAR(static_cast<double>(settings[0].delay_ns), 11e6, 1e4);
+    EXPECT_EQ(settings[0].cap_ns, 3 * settings[0].delay_ns);
+    EXPECT_GT(settings[1].delay_ns, settings[0].delay_ns);
+    facts.window_ns = 20'000'000;
+    ASSERT_EQ(candidates_of(Arm::slots, facts, off, Tuning(), settings), 2u);
+    EXPECT_EQ(settings[0].cap_ns, 20'000'000u);
+}
+
 TEST(Arms, FollowTheSignature) {
     Facts facts = four_groups();
     facts.most_local = 2;
@@ -63,11 +94,12 @@ TEST(Arms, FollowTheSignature) {
     Signature seen;
     EXPECT_EQ(arms_to_try(facts, seen, false, arms), 0u);
     seen.congested = true;
-    ASSERT_EQ(arms_to_try(facts, seen, false, arms), 1u);
-    EXPECT_EQ(arms[0], Arm::admit);
-    seen.retransmits = true;
     ASSERT_EQ(arms_to_try(facts, seen, false, arms), 2u);
-    EXPECT_EQ(arms[1], Arm::rate);
+    EXPECT_EQ(arms[0], Arm::admit);
+    EXPECT_EQ(arms[1], Arm::slots);
+    seen.retransmits = true;
+    ASSERT_EQ(arms_to_try(facts, seen, false, arms), 3u);
+    EXPECT_EQ(arms[2], Arm::rate);
     seen = {};
     seen.waits = true;
     ASSERT_EQ(arms_to_try(facts, seen, false, arms), 2u);

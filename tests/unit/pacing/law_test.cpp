@@ -170,8 +170,10 @@ TEST(Law, WithoutASignatureProbesOnceInAWhileAndNoMore) {
     Cell cell;
     cell.off = {100, 0.02, Noise::lognormal, 0};
     cell.under = [](const Setting&) { return Times{101, 0.02, Noise::lognormal, 0}; };
-    Law law(Tuning(), four_groups(), 1);
-    SimulatedJob job(cell, four_groups(), 1);
+    Facts facts = four_groups();
+    facts.tcp = false;  // no counter that would show it
+    Law law(Tuning(), facts, 1);
+    SimulatedJob job(cell, facts, 1);
     job.run(law, 255 * 9);
     EXPECT_EQ(law.account().count, 0u);
     EXPECT_EQ(law.account().state, Ended::no_gain);
@@ -184,8 +186,10 @@ TEST(Law, ASteadyLossIsFoundByTheReCheck) {
     Cell cell;
     cell.off = {100, 0.05, Noise::lognormal, 0};
     cell.under = [](const Setting& setting) { return Times{setting.arm == Arm::admit ? 80.0 : 100.0, 0.05, Noise::lognormal, 0}; };
-    Law law(Tuning(), four_groups(), 1);
-    SimulatedJob job(cell, four_groups(), 1);
+    Facts facts = four_groups();
+    facts.tcp = false;  // no counter that would show it
+    Law law(Tuning(), facts, 1);
+    SimulatedJob job(cell, facts, 1);
     job.run(law, 300 * 9);
     EXPECT_EQ(law.account().state, Ended::engaged);
 }
