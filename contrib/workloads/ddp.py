@@ -9,6 +9,7 @@ MASTER_PORT where those are set). At the end rank 0 says what an iteration cost 
 weights, which is the same in every run with the same options. Debian's python3-torch is enough.
 """
 import argparse
+import gc
 import hashlib
 import math
 import os
@@ -176,6 +177,11 @@ def main():
         print(f"ranks={size} iterations={options.iterations} checksum={checksum}", flush=True)
     if not alike:
         print(f"ddp.py: rank {rank}: ranks of one group have different weights", file=sys.stderr)
+    # PyTorch 1.13 takes a group down under Python's lock and joins its workers, who need that lock to let go of what they
+    # have finished: let go first, and give them a moment.
+    del model, optimizer
+    gc.collect()
+    time.sleep(0.2)
     dist.destroy_process_group()
     return 0 if alike else 1
 

@@ -103,7 +103,7 @@ Tracked* track(const Library& mpi, word handle, std::uint64_t parent) {
     if (tracked != nullptr && (inter != 0 || next_ordinal(hash.value(), ordinal))) {
         hash.add(ordinal);
         *tracked = Tracked{inter != 0 ? Tracked::Kind::intercommunicator : Tracked::Kind::known, static_cast<std::uint32_t>(size),
-                           static_cast<std::uint32_t>(rank), 0, hash.value(), nullptr, nullptr, nullptr, 0, false, 0};
+                           static_cast<std::uint32_t>(rank), 0, hash.value(), nullptr, nullptr, nullptr, 0, false, 0, nullptr};
         if (!insert(key_of_handle(handle), tracked)) {
             tracked->kind = Tracked::Kind::free;
             tracked = nullptr;
@@ -120,7 +120,7 @@ Tracked* enter_communicator(word key, std::uint64_t id, std::uint32_t size, std:
     if (!table_lock.try_lock()) return nullptr;
     Tracked* tracked = free_tracked();
     if (tracked != nullptr) {
-        *tracked = Tracked{Tracked::Kind::known, size, rank, 0, id, nullptr, nullptr, nullptr, 0, true, 0};
+        *tracked = Tracked{Tracked::Kind::known, size, rank, 0, id, nullptr, nullptr, nullptr, 0, true, 0, nullptr};
         if (!insert(key, tracked)) {
             tracked->kind = Tracked::Kind::free;
             tracked = nullptr;

@@ -13,6 +13,8 @@
 
 namespace paced::interposer {
 
+struct Paced;
+
 // Fixed memory of the process. Used by one thread at a time, as MPI demands of a communicator's collectives, but where
 // `threads` says otherwise (recorder.cpp tells how).
 struct Tracked {
@@ -35,6 +37,7 @@ struct Tracked {
     std::uint64_t tag;  // owner_of(index, the block that records is for); 0: none
     bool threads;           // several threads may be inside at once
     std::uint32_t inside;   // how many are, where threads
+    Paced* paced;           // pacing/gate.h; nullptr: not paced, as always under `observe`
 };
 
 // The key under which a handle is kept. Open MPI's Fortran integers are numbers of their own.

@@ -11,6 +11,8 @@
 
 #include "plugin/interposer/communicators.h"
 #include "plugin/interposer/exchange/agent.h"
+#include "plugin/interposer/pacing/gate.h"
+#include "plugin/interposer/pacing/sockets.h"
 #include "plugin/interposer/report_line.h"
 #include "plugin/interposer/shared.h"
 #include "plugin/step_stamp.h"
@@ -33,10 +35,14 @@ const char* value_or_empty(const char* name) {
     return value != nullptr ? value : "";
 }
 
-// observe and pace alike, for now.
-bool is_wanted() {
-    const char* const mode = value_or_empty(step::mode);
-    return (std::strcmp(mode, "observe") == 0 || std::strcmp(mode, "pace") == 0) && step::stamp_holds(std::getenv(step::stamp));
+bool is_to_pace() { return std::strcmp(value_or_empty(step::mode), "pace") == 0; }
+bool is_wanted() { return (std::strcmp(value_or_empty(step::mode), "observe") == 0 || is_to_pace()) && step::stamp_holds(std::getenv(step::stamp)); }
+
+// Whether MPI allows several threads in it at once; where it cannot be asked, it may.
+bool is_for_threads(const Library& mpi) {
+    int level = 0;
+    constexpr int multiple = 3;  // MPI_THREAD_MULTIPLE, in Open MPI and in the MPICH ABI
+    return mpi.query_thread == nullptr || mpi.query_thread(&level) != 0 || level >= multiple;
 }
 
 Process* make_page() {
@@ -87,6 +93,10 @@ void engage(const char* folder, const Library* mpi, Place place, const char* lib
     page->agent = node.first;
     describe_rank(node.slot->rank, place, library);
     if (mpi != nullptr) track(*mpi, mpi->world, 0);
+    if (is_to_pace()) {
+        page->counts_threads = mpi == nullptr || is_for_threads(*mpi);
+        prepare_gate(*page, folder, value_or_empty(step::window));
+    }
     store(page->engaged, 1u);
     __atomic_store_n(&process_page, page, __ATOMIC_RELEASE);
     if (page->agent) start_agent(*page);
@@ -114,6 +124,10 @@ int number_in(const char* name) {
 }  // namespace
 
 bool is_untried() { return !__atomic_load_n(&tried, __ATOMIC_RELAXED); }
+
+void before_start() {
+    if (is_untried() && is_to_pace() && is_wanted()) remember_early_sockets(value_or_empty(step::ports));
+}
 
 void start_process() {
     if (__atomic_test_and_set(&tried, __ATOMIC_ACQ_REL) || !is_wanted()) return;
@@ -166,6 +180,7 @@ void exit_process() {
 void finish_process() {
     Process* const process = engaged_process();
     if (process == nullptr) return;
+    if (process->paces) close_gate();
     store(process->slot->rank.finished_ns, now_ns());
     store_release(process->slot->rank.state, segment::State::finished);
 }

@@ -17,6 +17,12 @@ struct Process {
     segment::Slot* slot;
     segment::Header* header;
     bool agent;  // speaks for the node
+    // Under `pace` alone.
+    bool paces = false;
+    bool counts_threads = false;       // several threads may be in calls at once: `inside` says how many are
+    std::uint32_t inside = 0;
+    std::uint64_t delay_limit_ns = 0;  // of one call, whatever a setting says
+    std::uint64_t called = 0;          // running sum over all calls (policy/pacing/period.h); threads that mix spoil it, no more
 };
 
 extern Process* process_page;  // nullptr until start_process has engaged
@@ -31,6 +37,8 @@ inline Process* engaged_process() {
 bool is_untried();
 // After MPI_Init or MPI_Init_thread has succeeded. Once; every failure leaves the process as if we were not there.
 void start_process();
+// Before MPI_Init is entered.
+void before_start();
 
 // A rank that its launcher numbers.
 struct Place {

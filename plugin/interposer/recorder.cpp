@@ -35,6 +35,13 @@ void Call::begin(std::uint32_t operation, word key) {
     tracked_ = find_tracked(key);
     recorded_ = tracked_ != nullptr && tracked_->kind == Tracked::Kind::recorded;
     if (recorded_) open_record();
+    if (__builtin_expect(process_->counts_threads, 0)) fetch_add(process_->inside, 1u);
+    // Where several threads use a communicator, those that are not alone in it go past the gate, which is one thread's at a time.
+    gated_ = recorded_ && alone_ && tracked_->paced != nullptr;
+    if (__builtin_expect(gated_, 0)) {
+        pass_gate(*process_, *tracked_->paced, operation, sequence_, arrival_ns_, passage_);
+        if (passage_.held_ns != 0 && record_ != nullptr && load(*owner_) == tag_) segment::set_held(*record_, passage_.held_ns);
+    }
 }
 
 void Call::open_record() {
@@ -42,6 +49,7 @@ void Call::open_record() {
     const bool threads = tracked_->threads;
     if (threads) alone_ = fetch_add(tracked_->inside, 1u) == 0;
     const std::uint64_t sequence = threads ? fetch_add(shared.calls, std::uint64_t{1}) : load(shared.calls);
+    sequence_ = sequence;
     const std::uint64_t position = sequence % segment::block_records, block = sequence / segment::block_records;
     if (position == 0) next_block(*tracked_, *process_->slot, block);
     if (arrival_ns_ != 0) {
@@ -71,6 +79,7 @@ void Call::open_record() {
 
 void Call::returned() {
     if (arrival_ns_ != 0) completion_ns_ = now_ns();
+    if (__builtin_expect(process_->counts_threads, 0)) fetch_add(process_->inside, ~0u);
 }
 
 void Call::meet(word key, word handle) {
@@ -90,12 +99,20 @@ void Call::meet(word key, word handle) {
 }
 
 void Call::count_only(segment::Counter kind) {
+    if (process_->counts_threads) fetch_add(process_->inside, ~0u);  // returned() is not called
     const bool no_room = tracked_ != nullptr && tracked_->kind == Tracked::Kind::no_room;
     fetch_add(no_room ? rank().dropped : rank().not_recorded[static_cast<std::uint32_t>(kind)], std::uint64_t{1});
 }
 
 void Call::finish(std::uint64_t bytes) {
     segment::Communicator& shared = *tracked_->shared;
+    // The first call of a communicator is never delayed: it may be what tells that it is one.
+    if (__builtin_expect(sequence_ == 0 && process_->paces, 0)) {
+        tracked_->paced = pace_communicator(*process_, *tracked_);
+        passage_ = {arrival_ns_, 0, false, false};
+        gated_ = tracked_->paced != nullptr && alone_;
+    }
+    if (__builtin_expect(gated_, 0)) leave_gate(*process_, *tracked_->paced, operation_, sequence_, bytes, arrival_ns_, completion_ns_, passage_);
     if (tracked_->threads) {
         fetch_add(shared.bytes, bytes);
         fetch_add(tracked_->inside, ~0u);
@@ -108,6 +125,10 @@ void Call::finish(std::uint64_t bytes) {
     if (record_ == nullptr || load(*owner_) != tag_) return;
     store(record_->bytes, bytes);
     store_release(record_->completion_ns, completion_ns_);
+}
+
+void Call::release(const Tracked& tracked) {
+    if (tracked.paced != nullptr) release_communicator(*process_, *tracked.paced);
 }
 
 }  // namespace paced::interposer

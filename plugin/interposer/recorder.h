@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The recorder: what happens around one call of the host. enter() and begin() before the real function, finish() after
-// it. No allocation, no lock, no system call, two clock reads.
+// it. No allocation, no lock, no system call, two clock reads. Under `pace` begin() may delay the call (pacing/gate.h).
 //
 // The arrival is taken first and everything that can be done after the call is done after it: bytes are counted when
 // the library has accepted the arguments (asking it for the size of a wrong datatype would run the host's error
@@ -9,6 +9,7 @@
 #pragma once
 
 #include "plugin/interposer/communicators.h"
+#include "plugin/interposer/pacing/gate.h"
 #include "plugin/interposer/process.h"
 #include "plugin/interposer/shared.h"
 #include "plugin/interposer/thread_state.h"
@@ -47,6 +48,8 @@ public:
     // Not recorded: one of too many communicators, or else of a kind that has a counter of its own.
     void count_only(segment::Counter kind);
     void finish(std::uint64_t bytes);
+    // A communicator is about to be freed.
+    void release(const Tracked& tracked);
 
 private:
     void open_record();
@@ -57,8 +60,11 @@ private:
     const std::uint64_t* owner_;  // of record_: whether it still is this call's
     std::uint64_t tag_;
     std::uint64_t arrival_ns_, completion_ns_;
+    std::uint64_t sequence_;
     std::uint32_t operation_;
     bool recorded_, alone_;
+    bool gated_;       // went through the gate
+    Passage passage_;  // where it did
 };
 
 }  // namespace paced::interposer

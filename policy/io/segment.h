@@ -62,9 +62,20 @@ struct Record {
     std::uint64_t bytes;
     std::uint32_t sequence_low;  // low half of the sequence number: a reader's check that the record is its block's
     std::uint8_t operation;
-    std::uint8_t reserved[3];
+    std::uint8_t held[3];  // how long pacing delayed this call (held_ns); bytes, little-endian; written before completion_ns
 };
 static_assert(sizeof(Record) == 32);
+
+// In units of 100 ns, so that 24 bits hold the longest delay that the gate makes (1 s), and 1.68 s at most.
+inline constexpr std::uint64_t held_unit_ns = 100;
+constexpr std::uint64_t held_ns(const Record& record) {
+    return held_unit_ns * (record.held[0] | std::uint64_t{record.held[1]} << 8 | std::uint64_t{record.held[2]} << 16);
+}
+constexpr void set_held(Record& record, std::uint64_t ns) {
+    const std::uint64_t rounded = ns / held_unit_ns + (ns % held_unit_ns >= held_unit_ns / 2 ? 1 : 0);
+    const std::uint64_t units = rounded < 0xff'ffff ? rounded : 0xff'ffff;
+    for (int i = 0; i < 3; ++i) record.held[i] = static_cast<std::uint8_t>(units >> (8 * i));
+}
 
 struct Communicator {
     std::uint64_t id;  // 0: entry not in use; written last

@@ -71,7 +71,7 @@ void append_block(report::CommunicatorTrace& to, std::uint64_t block, std::span<
         if (record.arrival_ns == 0 || record.operation >= segment::operation_limit) continue;
         if (record.sequence_low != static_cast<std::uint32_t>(sequence) || sequence >= to.calls) continue;
         if (record.completion_ns != 0 && record.completion_ns < record.arrival_ns) continue;
-        to.records.push_back({sequence, record.arrival_ns, record.completion_ns, record.bytes, static_cast<report::Operation>(record.operation)});
+        to.records.push_back({sequence, record.arrival_ns, record.completion_ns, record.bytes, static_cast<report::Operation>(record.operation), segment::held_ns(record)});
     }
 }
 

@@ -250,6 +250,8 @@ void Conductor::choose_active(std::uint64_t now_ns) {
         if (!entry.over && entry.begun && entry.law.account().state == Ended::running) return;
     }
     if (now_ns < joined_ns_ + settle_ns) return;
+    // What is only there to be compared with acts on one class, the heaviest: two of them would overlap.
+    if (tuning_.method != Method::ours && begun_ > 0) return;
     double most = -1;
     std::int32_t chosen = -1;
     for (std::uint32_t i = 0; i < class_count_; ++i) {

@@ -32,7 +32,9 @@ struct PacedCommunicator {
     std::uint64_t id;          // 0: free; claimed by compare-and-swap
     std::uint32_t size;
     std::uint32_t local;       // members on this node that have made a call
-    std::uint32_t arrived;     // futex word: calls begun by local members, modulo 2^32
+    // Futex word: calls begun by local members, modulo 2^32, as far as they have told. A member tells while hold_local is in force,
+    // and then all it has begun so far, so that other arms pay no locked instruction for this.
+    std::uint32_t arrived;
     std::uint32_t version;     // of next: odd while the agent writes it
     Directive next;
     // Permits and barriers (plugin/interposer/pacing/permits.h). granted: the last sequence (low 32 bits, + 1) that was granted
@@ -49,7 +51,7 @@ inline constexpr std::uint32_t paced_limit = 512;  // communicators of a node
 struct PacedRank {
     std::uint32_t period;      // calls of an iteration, as the rank's own sequence shows it; 0: none found
     std::uint32_t finished;    // epoch of the block in blocks[finished % 2]; stored last
-    std::uint64_t signature;   // of one period: operations and sizes, equal on all members; 0 where period is 0
+    std::uint64_t signature;   // of one period: operations and sizes, equal on all members; 0: none, or period and bytes are changing
     std::uint64_t bytes;       // largest payload of one call in the period
     RankBlock blocks[2];
 };

@@ -17,7 +17,7 @@ void Engagement::begin(const Setting& setting, std::uint32_t trial, double scale
     *this = Engagement();
     setting_ = setting;
     trial_ = trial;
-    test_.clear(scale);
+    test_.clear(scale, {PairTest::Side::below, std::log1p(tuning.disengage_percent / 100)});
     new_cycle(tuning, random);
 }
 
@@ -54,7 +54,7 @@ Ended Engagement::engaged_block(const Observation& block, const OffWindow& off, 
     before_ns_ = block.mean_ns;
     before_log_ = block.log_mean;
     if (++position_ >= length_) new_cycle(tuning, random);
-    return verdict(tuning);
+    return verdict();
 }
 
 Ended Engagement::off_block(const Observation& block, const Tuning& tuning) {
@@ -73,11 +73,10 @@ Ended Engagement::off_block(const Observation& block, const Tuning& tuning) {
     return Ended::running;
 }
 
-Ended Engagement::verdict(const Tuning& tuning) const {
+Ended Engagement::verdict() const {
     if (late_ >= most_late) return Ended::loses;
     if (losing_ >= most_losing) return Ended::loses;
-    const double worth = std::log1p(tuning.disengage_percent / 100);
-    if (test_.log_wealth(worth, PairTest::Side::below) >= surely) return test_.mean() < 0 ? Ended::loses : Ended::no_gain;
+    if (test_.log_wealth() >= surely) return test_.mean() < 0 ? Ended::loses : Ended::no_gain;
     return Ended::running;
 }
 

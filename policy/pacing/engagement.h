@@ -49,7 +49,7 @@ public:
 
 private:
     void new_cycle(const Tuning& tuning, Random& random);
-    Ended verdict(const Tuning& tuning) const;
+    Ended verdict() const;
 
     Setting setting_;
     std::uint32_t trial_ = 0;

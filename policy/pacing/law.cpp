@@ -10,7 +10,10 @@ namespace {
 constexpr double longest_ns = 1e15;              // 11 days: no iteration
 constexpr double most_iterations = 1 << 20;      // of a block
 
-bool is_time(double ns) { return ns > 0 && ns < longest_ns; }  // also refuses NaN
+constexpr double most_cv = 1e3;
+constexpr std::uint32_t most_taken = 1u << 24;   // iterations of a block that somebody may claim
+
+bool is_time(double ns) { return ns >= 1 && ns < longest_ns; }  // also refuses NaN
 double cleaned(double ns) { return is_time(ns) ? ns : 0; }
 
 }  // namespace
@@ -42,7 +45,7 @@ Decision Law::run(Role role, const Setting& setting, std::uint32_t trial, double
 Decision Law::step(const Observation& observation) {
     if (is_over()) return decision_;
     ++account_.blocks;
-    last_ = {account_.blocks, observation.ran, observation.iterations, false, cleaned(observation.mean_ns), cleaned(observation.cv)};
+    last_ = {account_.blocks, observation.ran, observation.iterations, false, cleaned(observation.mean_ns), observation.cv >= 0 && observation.cv < most_cv ? observation.cv : 0};
     if (phase_ == Phase::comparing) {
         last_.round = comparison_.round();
         last_.ours = trial_ < account_.count && account_.trials[trial_].ours;
@@ -65,8 +68,8 @@ Decision Law::step(const Observation& observation) {
 }
 
 bool Law::take(const Observation& block) {
-    return block.valid && block.iterations > 0 && block.iterations <= decision_.iterations && block.ran == decision_.setting && is_time(block.mean_ns) &&
-           std::fabs(block.log_mean) < 50 && block.cv >= 0 && block.cv < 1e3;
+    return block.valid && block.iterations > 0 && block.iterations < most_taken && block.ran == decision_.setting && is_time(block.mean_ns) &&
+           std::fabs(block.log_mean) < 50 && block.cv >= 0 && block.cv < most_cv;
 }
 
 void Law::learn(const Observation& block) {
@@ -132,7 +135,7 @@ Decision Law::next() {
             end(Ended::straggler);
         } else if (rest_left_ > 0) {
             --rest_left_;
-        } else if (may_probe(tuning_.allowance_blocks / 2) && !begin_round(false)) {
+        } else if (may_probe(0) && !begin_round(false)) {
             if (account_.state == Ended::running) account_.state = Ended::no_gain;
             if (static_cast<double>(++quiet_) >= recheck_) {
                 quiet_ = 0;
@@ -146,7 +149,7 @@ Decision Law::next() {
         case Phase::probing: return next_pair();
         case Phase::engaged:
             if (pair_.refining || begin_refining()) return next_pair();
-            if (engagement_.wants_off()) return run(Role::holdout, Setting(), trial_limit, block);
+            if (engagement_.wants_off()) return run(Role::holdout, engaged_control_, trial_limit, block);
             return run(Role::engaged, engagement_.setting(), engagement_.trial(), block);
         case Phase::fixed: return run(Role::fixed, account_.engaged, 0, block);
         case Phase::comparing: return run(Role::compared, comparison_.setting(), comparison_.trial(), block);
@@ -189,6 +192,9 @@ void Law::fault() {
 }
 
 void Law::finish() {
+    if (phase_ == Phase::probing) {
+        for (std::uint32_t i = 0; i < probe_.count(); ++i) write_probe(account_.trials[probe_.candidate(i).trial], probe_.candidate(i).test);
+    }
     for (std::uint32_t i = 0; i < account_.count; ++i) {
         if (account_.trials[i].ended != Ended::running) continue;
         account_.trials[i].ended = Ended::finished;

@@ -93,6 +93,7 @@ private:
     // rounds of probes
     Arm plan_[arm_count] = {};
     std::uint32_t plan_count_ = 0, plan_at_ = 0, rounds_ = 0, rests_ = 0;
+    bool round_lost_ = false;             // an arm of this round was behind OFF when it was given up
     Probe probe_;
     double wealth_[arm_count] = {};       // what each arm's attempts have kept (probe.h)
     struct Shunned {
@@ -105,7 +106,7 @@ private:
 
     struct Pair {
         Setting arm, control;
-        std::uint32_t candidate = 0, trial = 0;
+        std::uint32_t candidate = 0, trial = 0, control_trial = trial_limit;
         bool arm_first = false, refining = false;
         double least_iterations = 0;
         Observation blocks[2];            // arm, control
@@ -113,6 +114,7 @@ private:
     } pair_;
 
     Engagement engagement_;
+    Setting engaged_control_;             // what its holdouts run under: OFF, but for a phase
     PairTest refine_;                     // of pair_.arm against the engaged setting, while pair_.refining
     double refine_wait_ = 0;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rounds of probes: the arms that the signature asks for, one after the other, each until it has a verdict; then a rest.
 //
-// Error control. The k-th round may spend 1/(k(k+1)) of the class's error (these sum to 1 over any number of rounds), of which
-// its first arm gets the larger part. An attempt that may spend a is engaged when the arm's earlier wealth and a * W together reach 1
+// Error control. The first round may spend 0.7 of the class's error, the k-th after it 0.3/(k(k+1)) (together at most 1 over any
+// number of rounds); of that its first arm gets the larger part. An attempt that may spend a is engaged when the arm's earlier wealth and a * W together reach 1
 // (probe.h). By Ville's inequality an arm without effect is then ever engaged with a probability of at most the sum of all that
 // it may spend, and all arms of all classes together with at most error_percent (Bonferroni), whatever happened between the
 // rounds: a re-engagement after a back-off is another attempt like any other. What an engaged arm had kept is gone.
@@ -13,7 +13,9 @@
 namespace paced::pacing {
 namespace {
 
-constexpr double first_arm_share = 0.6;      // of a round's error: the signature says which it is
+constexpr double first_round_share = 0.7;    // of the class's error: what there is to gain is mostly there from the start
+constexpr double first_arm_share = 0.75;     // of a round's error: the signature says which it is
+constexpr double noise_credit = 0.5;         // deviations of the probes' cost that may be noise
 constexpr double shun_blocks = 64;           // a setting that loses is left alone so long, four times longer each time
 constexpr std::uint32_t least_refine = 4, most_refine = 12;  // pairs
 constexpr double refine_proof = 2.3;         // log 10: both settings belong to an arm that has shown its gain
@@ -31,7 +33,7 @@ double Law::pair_scale() const { return off_.deviation(static_cast<std::uint32_t
 // What the probes cost, less what may be noise, against what they may.
 bool Law::may_probe(double allowance_blocks) const {
     const double block_ms = off_.mean_ns() / 1e6 * (tuning_.block_iterations + tuning_.washout_iterations);
-    return cost_ms_ - std::sqrt(cost_noise_ms2_) <= account_.total_ms * tuning_.exploration_percent / 100 + allowance_blocks * block_ms;
+    return cost_ms_ - noise_credit * std::sqrt(cost_noise_ms2_) <= account_.total_ms * tuning_.exploration_percent / 100 + allowance_blocks * block_ms;
 }
 
 std::uint32_t Law::trial_of(const Setting& setting) {
@@ -54,6 +56,7 @@ std::uint32_t Law::trial_of(const Setting& setting) {
 bool Law::begin_round(bool anyway) {
     plan_count_ = arms_to_try(facts_, off_.signature(facts_, tuning_), anyway, plan_);
     plan_at_ = 0;
+    round_lost_ = false;
     ++rounds_;
     if (begin_attempt()) return true;
     --rounds_;
@@ -66,12 +69,13 @@ bool Law::begin_attempt() {
         const Arm arm = plan_[plan_at_];
         Setting settings[candidate_limit];
         const std::uint32_t count = candidates_of(arm, facts_, off_, tuning_, settings);
-        const double round = rounds_, share = plan_count_ == 1 ? 1 : plan_at_ == 0 ? first_arm_share : (1 - first_arm_share) / (plan_count_ - 1);
-        const double stake = tuning_.error_percent / 100 * facts_.error_share / (round * (round + 1)) * share;
-        probe_.begin(arm, pair_scale(), stake, wealth_[static_cast<std::uint32_t>(arm)]);
+        const double later = rounds_ - 1.0, of_round = rounds_ == 1 ? first_round_share : (1 - first_round_share) / (later * (later + 1));
+        const double of_arm = plan_count_ == 1 ? 1 : plan_at_ == 0 ? first_arm_share : (1 - first_arm_share) / (plan_count_ - 1);
+        const double stake = tuning_.error_percent / 100 * facts_.error_share * of_round * of_arm;
+        probe_.begin(arm, pair_scale(), stake, wealth_[static_cast<std::uint32_t>(arm)], tuning_);
         for (std::uint32_t i = 0; i < count; ++i) {
             if (shunned_[static_cast<std::uint32_t>(arm)][i].until > account_.blocks) continue;
-            probe_.add_candidate(settings[i], i, trial_of(settings[i]), pair_scale());
+            probe_.add_candidate(settings[i], i, trial_of(settings[i]));
         }
         if (probe_.count() == 0) continue;
         phase_ = Phase::probing;
@@ -84,7 +88,7 @@ bool Law::begin_attempt() {
 Decision Law::next_pair() {
     if (role_ == Role::first) {
         const bool arm = !pair_.arm_first;
-        return run(Role::second, arm ? pair_.arm : pair_.control, arm ? pair_.trial : trial_limit, pair_.least_iterations);
+        return run(Role::second, arm ? pair_.arm : pair_.control, arm ? pair_.trial : pair_.control_trial, pair_.least_iterations);
     }
     if (!pair_.refining) {
         const std::uint32_t index = probe_.choose();
@@ -93,10 +97,11 @@ Decision Law::next_pair() {
         pair_.arm = candidate.setting;
         pair_.trial = candidate.trial;
         pair_.control = control_of(candidate.setting, off_);
+        pair_.control_trial = trial_limit;
         pair_.least_iterations = candidate.test.count() == 0 ? tuning_.first_pair_iterations : tuning_.block_iterations;
     }
     pair_.arm_first = random_.coin();
-    return run(Role::first, pair_.arm_first ? pair_.arm : pair_.control, pair_.arm_first ? pair_.trial : trial_limit, pair_.least_iterations);
+    return run(Role::first, pair_.arm_first ? pair_.arm : pair_.control, pair_.arm_first ? pair_.trial : pair_.control_trial, pair_.least_iterations);
 }
 
 void Law::pair_done() {
@@ -116,6 +121,7 @@ void Law::pair_done() {
 }
 
 void Law::write_probe(Trial& trial, const PairTest& test) const {
+    if (test.count() == 0) return;  // never run: there is no interval
     const PairTest::Bounds bounds = test.bounds(0.05);
     trial.probe_gain = 100 * std::expm1(test.mean());
     trial.probe_low = 100 * std::expm1(bounds.low);
@@ -154,6 +160,7 @@ void Law::end_attempt(Ended why) {
     }
     wealth_[arm] = probe_.wealth() < 1 ? probe_.wealth() : 0.99;
     ++plan_at_;
+    round_lost_ = round_lost_ || probe_.candidate(best).test.mean() < 0;
     if (why == Ended::budget || !begin_attempt()) rest(why);
 }
 
@@ -162,7 +169,8 @@ void Law::rest(Ended why) {
     account_.state = why;
     account_.engaged = {};
     rest_left_ = static_cast<std::uint64_t>(backoff_);
-    backoff_ = backoff_ * 2 < tuning_.longest_backoff_blocks ? backoff_ * 2 : tuning_.longest_backoff_blocks;
+    backoff_ *= round_lost_ ? 4 : 2;  // an arm that was behind is not worth asking about as soon
+    if (backoff_ > tuning_.longest_backoff_blocks) backoff_ = tuning_.longest_backoff_blocks;
     quiet_ = 0;
     ++rests_;
     pair_.refining = false;
@@ -174,29 +182,42 @@ void Law::engage(const Setting& setting, std::uint32_t trial, double scale) {
     account_.trials[trial].ended = account_.state = Ended::engaged;
     account_.trials[trial].decided_iteration = account_.iterations;
     account_.engaged = setting;
+    engaged_control_ = control_of(setting, off_);
 }
 
-// AIMD proposes a neighbour of the engaged width or rate; pairs against the engaged setting decide. Each is tried once.
+// A setting that competed in the probe and did not clearly lose, or a neighbour of the engaged width or rate that AIMD proposes: pairs against
+// the engaged setting decide. Each is tried once.
 bool Law::begin_refining() {
     if (!engagement_.between_cycles() || engagement_.blocks() < refine_wait_) return false;
-    Setting neighbour;
-    bool wanted = neighbour_of(engagement_.setting(), engagement_.congested(), facts_, neighbour) && may_probe(0);
-    for (std::uint32_t i = 0; wanted && i < account_.count; ++i) wanted = !are_alike(account_.trials[i].setting, neighbour);
+    const Setting& engaged = engagement_.setting();
+    Setting proposed;
+    bool wanted = false;
+    for (std::uint32_t i = 0; !wanted && i < account_.count; ++i) {
+        const Trial& trial = account_.trials[i];
+        wanted = trial.setting.arm == engaged.arm && trial.ended == Ended::no_verdict && !are_alike(trial.setting, engaged);
+        if (wanted) proposed = trial.setting;
+    }
+    if (!wanted) {
+        wanted = neighbour_of(engaged, engagement_.congested(), facts_, proposed);
+        for (std::uint32_t i = 0; wanted && i < account_.count; ++i) wanted = !are_alike(account_.trials[i].setting, proposed);
+    }
     engagement_.forget_blocks();
-    if (!wanted) return false;
+    if (!wanted || !may_probe(0)) return false;
     pair_.refining = true;
-    pair_.arm = with_cap(neighbour, facts_, off_, tuning_);
-    pair_.control = engagement_.setting();
+    proposed.cap_ns = 0;
+    pair_.arm = with_cap(proposed, facts_, off_, tuning_);
+    pair_.control = engaged;
     pair_.trial = trial_of(pair_.arm);
+    pair_.control_trial = engagement_.trial();
     pair_.least_iterations = tuning_.block_iterations;
-    refine_.clear(pair_scale());
+    refine_.clear(pair_scale(), {PairTest::Side::above, 0});
     return true;
 }
 
 void Law::refine_pair_done(double difference, bool severe) {
     refine_.add(difference);
     Trial& trial = account_.trials[pair_.trial];
-    const bool better = refine_.count() >= least_refine && refine_.log_wealth(0, PairTest::Side::above) >= refine_proof;
+    const bool better = refine_.count() >= least_refine && refine_.log_wealth() >= refine_proof;
     const bool worse = severe || (refine_.count() >= 2 && refine_.mean() <= 0);
     if (!better && !worse && refine_.count() < most_refine && may_probe(tuning_.allowance_blocks)) return;
     pair_.refining = false;
@@ -206,7 +227,7 @@ void Law::refine_pair_done(double difference, bool severe) {
         engage(pair_.arm, pair_.trial, refine_.deviation());
         return;
     }
-    trial.ended = worse ? Ended::loses : Ended::no_verdict;
+    trial.ended = severe ? Ended::loses : Ended::no_gain;  // over the engaged one
     trial.decided_iteration = account_.iterations;
     refine_wait_ = refine_wait_ * 2 < tuning_.longest_backoff_blocks ? refine_wait_ * 2 : tuning_.longest_backoff_blocks;
 }

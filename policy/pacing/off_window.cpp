@@ -9,6 +9,8 @@ namespace {
 constexpr double least_deviation = 0.005;   // two blocks that happen to agree must not make noise of the third
 constexpr double worth_percent = 1;         // of the iteration: a loss below this is not looked for
 
+constexpr double few_blocks = 4;            // with so many the deviation is known to a factor of two: noise counts twice
+
 double median(double* values, std::uint32_t count) {
     for (std::uint32_t i = 1; i < count; ++i) {
         for (std::uint32_t j = i; j > 0 && values[j] < values[j - 1]; --j) {
@@ -72,7 +74,8 @@ bool OffWindow::is_severe(const Observation& block, const Tuning& tuning) const 
     const std::uint32_t filled = count_ < remembered ? count_ : remembered;
     double worst = logs_[0];
     for (std::uint32_t i = 1; i < filled; ++i) worst = logs_[i] > worst ? logs_[i] : worst;
-    const double margin = std::log1p(tuning.severe_percent / 100), noise = tuning.severe_deviations * deviation(block.iterations);
+    const double margin = std::log1p(tuning.severe_percent / 100), few = 1 + few_blocks / count_;
+    const double noise = tuning.severe_deviations * deviation(block.iterations) * few;
     return block.log_mean > worst && block.log_mean > log_mean() + (margin > noise ? margin : noise);
 }
 

@@ -8,26 +8,30 @@ namespace {
 
 constexpr std::uint32_t first_pairs = 2;    // of each setting, before they compete
 constexpr double surely = 2.3;              // log 10: to give a setting up needs less proof than to engage one
+constexpr std::uint32_t least_behind = 3;   // pairs, before a setting that is behind by more than its standard error is left
 constexpr double losing_deviations = 1;     // a pair that lost more than this, twice in a row, is no noise
 
 }  // namespace
 
-void Probe::begin(Arm arm, double scale, double stake, double wealth) {
+void Probe::begin(Arm arm, double scale, double stake, double wealth, const Tuning& tuning) {
     arm_ = arm;
     count_ = 0;
-    all_.clear(scale);
+    scale_ = scale;
+    worth_ = std::log1p(tuning.disengage_percent / 100);
+    all_.clear(scale, {PairTest::Side::above, 0});
     stake_ = stake;
     kept_ = wealth;
 }
 
-void Probe::add_candidate(const Setting& setting, std::uint32_t slot, std::uint32_t trial, double scale) {
+void Probe::add_candidate(const Setting& setting, std::uint32_t slot, std::uint32_t trial) {
     if (count_ == candidate_limit) return;
     Candidate& made = candidates_[count_++];
     made = Candidate();
     made.setting = setting;
     made.slot = slot;
     made.trial = trial;
-    made.test.clear(scale);
+    made.gain.clear(scale_, {PairTest::Side::above, 0});
+    made.test.clear(scale_, {PairTest::Side::below, worth_});
 }
 
 std::uint32_t Probe::choose() const {
@@ -37,7 +41,7 @@ std::uint32_t Probe::choose() const {
         const Candidate& candidate = candidates_[i];
         if (candidate.out != Ended::running) continue;
         if (candidate.test.count() < first_pairs) return i;
-        const double bound = candidate.test.mean() + candidate.test.deviation() / std::sqrt(candidate.test.count());
+        const double bound = candidate.test.mean() + candidate.test.deviation() * std::sqrt(std::log(all_.count() + 1.0) / candidate.test.count());
         if (bound > most) {
             most = bound;
             chosen = i;
@@ -52,18 +56,20 @@ void Probe::add(std::uint32_t index, const Observation& setting, const Observati
     const double noise = losing_deviations * candidate.test.deviation(), margin = std::log1p(tuning.severe_percent / 100) / 2;
     candidate.losing = difference < -(noise > margin ? noise : margin) ? candidate.losing + 1 : 0;
     candidate.test.add(difference);
+    candidate.gain.add(difference);
     candidate.ratio.add(control.mean_ns, setting.mean_ns);
     candidate.blocks.add(setting.iterations, setting.mean_ns, setting.cv);
     candidate.control.add(control.iterations, control.mean_ns, control.cv);
     all_.add(difference);
-    const double worth = std::log1p(tuning.disengage_percent / 100);
     const bool ahead = candidate.test.mean() > 0;
     if (severe || candidate.losing >= 2) {
         candidate.out = Ended::loses;
-    } else if (candidate.test.log_wealth(worth, PairTest::Side::below) >= surely) {
+    } else if (candidate.test.log_wealth() >= surely) {
         candidate.out = ahead ? Ended::no_gain : Ended::loses;
-    } else if (candidate.test.count() >= tuning.futile_pairs && !ahead) {
-        candidate.out = Ended::no_gain;
+    } else {
+        const double pairs = candidate.test.count(), error = candidate.test.deviation() / std::sqrt(pairs);
+        const bool behind = pairs >= least_behind && candidate.test.mean() < -error;
+        if (behind || (pairs >= tuning.futile_pairs && !ahead)) candidate.out = Ended::no_gain;
     }
 }
 
@@ -91,8 +97,14 @@ std::uint32_t Probe::best() const {
 }
 
 double Probe::wealth() const {
-    const double log = all_.log_wealth(0, PairTest::Side::above);
-    return kept_ + stake_ * std::exp(log < 600 ? log : 600);
+    const auto of = [](const PairTest& test) {
+        const double log = test.log_wealth();
+        return std::exp(log < 600 ? log : 600);
+    };
+    if (count_ == 0) return kept_;
+    double own = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) own += of(candidates_[i].gain) / count_;
+    return kept_ + stake_ * (of(all_) + own) / 2;
 }
 
 Ended Probe::verdict(const Tuning& tuning) const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One attempt to show that an arm gains. Its settings compete: each gets two pairs, then the one that could be the best gets the
-// next, and all pairs of the arm feed one test, so that nothing spent on choosing is lost. That is valid because the setting of a
-// pair is chosen before the pair is run: under "this arm has no effect" every D is symmetric whichever setting it came from.
+// next. Half of the stake is on all pairs of the arm together, so that nothing spent on choosing is lost where several settings gain;
+// the other half is divided among the settings, each on its own pairs, so that a bad one does not hide a good one. That is valid
+// because the setting of a pair is chosen before the pair is run: under "this arm has no effect" every D is symmetric whichever
+// setting it came from, and a mean of such wealths is one too.
 // Source of the choice: upper confidence bounds, Auer, Cesa-Bianchi, Fischer 2002, Machine Learning 47.
 #pragma once
 
@@ -19,7 +21,8 @@ class Probe {
 public:
     struct Candidate {
         Setting setting;
-        PairTest test;
+        PairTest test;                     // against "it gains": when to give it up
+        PairTest gain;                     // against "it does not"
         RatioOfMeans ratio;
         Moments blocks, control;           // iterations under the setting, and of what it is paired with
         std::uint32_t slot = 0;            // the candidate's place among those of its arm
@@ -30,8 +33,8 @@ public:
 
     // stake: the part of the job's error that this attempt may spend; wealth: what earlier attempts of the arm kept, in the same measure, so
     // that the arm is engaged when wealth + stake * W reaches 1.
-    void begin(Arm arm, double scale, double stake, double wealth);
-    void add_candidate(const Setting& setting, std::uint32_t slot, std::uint32_t trial, double scale);
+    void begin(Arm arm, double scale, double stake, double wealth, const Tuning& tuning);
+    void add_candidate(const Setting& setting, std::uint32_t slot, std::uint32_t trial);
 
     // The candidate of the next pair.
     std::uint32_t choose() const;
@@ -54,6 +57,7 @@ private:
     Candidate candidates_[candidate_limit];
     std::uint32_t count_ = 0;
     PairTest all_;
+    double scale_ = 0.1, worth_ = 0;
     double stake_ = 0, kept_ = 0;
 };
 

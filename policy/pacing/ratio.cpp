@@ -9,9 +9,9 @@ double student_95(std::uint32_t degrees) {
     constexpr double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
     if (degrees == 0) return table[0];
     if (degrees <= sizeof table / sizeof table[0]) return table[degrees - 1];
-    constexpr double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
+    constexpr double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
     const double n = degrees;
-    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
+    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
 }
 
 void RatioOfMeans::add(double over, double under) {

@@ -26,7 +26,7 @@ enum class Method : std::uint8_t {
     X(error_percent, 5, 0.1, 20, "%", "chance per job that an arm without effect is ever engaged, over all arms and classes")          \
     X(disengage_percent, 0.25, 0, 10, "%", "an arm whose gain is surely below this is not worth a delay")                              \
     X(least_pairs, 4, 2, 64, "pairs", "no verdict on less, whatever the sequence says")                                               \
-    X(most_pairs, 60, 4, 250,  "pairs", "a probe without a verdict by then ends; what is left to find is small")                       \
+    X(most_pairs, 60, 4, 250, "pairs", "a probe without a verdict by then ends; what is left to find is small")                       \
     X(holdout_percent, 10, 1, 50, "%", "OFF blocks after engagement, from which the claimed gain comes; falls to holdout_floor_percent") \
     X(holdout_floor_percent, 3, 0.5, 50, "%", "enough to notice that the gain is gone")                                               \
     X(first_backoff_blocks, 8, 1, 4096, "blocks", "quiet after a failed probe, doubled each time")                                     \
@@ -34,16 +34,16 @@ enum class Method : std::uint8_t {
     X(hold_percent, 2, 0, 10, "% of an iteration", "all remote holds of an iteration together")                                        \
     X(straggler_share, 0.8, 0.5, 1, "of blocks", "a member last in more than these is persistent: named, not paced")                   \
     X(straggler_percent, 5, 0, 100, "% of an iteration", "and costs more than this")                                                  \
-    X(exploration_percent, 0.3, 0, 10, "% of the job", "the cost of probes, as far as it is more than noise; beyond it nothing is probed")    \
-    X(allowance_blocks, 0.6, 0, 100, "blocks", "and so much may be lost in advance, or nothing could ever begin: 0.3 % of 2,000 iterations") \
-    X(baseline_blocks, 2, 1, 1024, "blocks", "OFF before anything is probed: how long, how noisy, what signature")                      \
-    X(first_pair_iterations, 4, 1, 1024, "iterations", "of the blocks of a setting's first pair: a bad one is seen in half a block")     \
+    X(exploration_percent, 0.2, 0, 10, "% of the job", "the cost of probes, as far as it is more than noise; beyond it nothing is probed")    \
+    X(allowance_blocks, 0.4, 0, 100, "blocks", "and so much may be lost in advance, or nothing could ever begin: 0.2 % of 2,000 iterations") \
+    X(baseline_blocks, 4, 1, 1024, "blocks", "OFF before anything is probed: in 32 iterations a cliff shows its time-outs")               \
+    X(first_pair_iterations, 3, 1, 1024, "iterations", "of the blocks of a setting's first pair: a bad one shows in a third of a block")     \
     X(severe_percent, 10, 0.1, 1000, "%", "one probe block so much longer than OFF, and beyond noise, ends its setting")                \
     X(severe_deviations, 4, 1, 100, "deviations", "and beyond noise means: of an OFF block, and more than any of the last 32")           \
     X(futile_pairs, 6, 2, 1000, "pairs", "a setting that is not ahead after so many is left for this time")                            \
     X(inflation, 3, 1, 1000, "times", "a call so much longer than the usual one is contention")                                        \
     X(recheck_blocks, 256, 8, 65536, "blocks", "a steady loss shows no signature: one probe after so many OFF blocks that show nothing") \
-    X(refine_blocks, 32, 4, 65536, "blocks", "engaged, before a width or rate beside it is tried; doubled each time it is not better")  \
+    X(refine_blocks, 16, 4, 65536, "blocks", "engaged, before a width or rate beside it is tried; doubled each time it is not better")  \
     X(timeouts_percent, 25, 0, 100, "% of delays", "more delays than these ended by their deadline alone: permits do not arrive")       \
     X(local_hold_ms, 10, 0, 1000, "ms", "a local hold under window auto: this or one iteration, whichever is longer")                  \
     X(most_invalid, 16, 1, 1024, "blocks", "void in a row: something is broken, off for good")                                        \

@@ -249,13 +249,18 @@ void warn_of_the_missing(const Trace& trace, const Matching& matching, Report& r
         report.warnings.push_back("no records came from " + std::string(silent.size() == 1 ? "node " : "nodes ") + compress_hosts(silent));
 
     std::vector<int> killed;
-    for (const Participant& participant : matching.participants)
-        if (participant.trace->finished_ns == 0) killed.push_back(participant.trace->rank);
+    // Gloo has no such function; there it is the end of the last context.
+    std::string end = "the end of its last Gloo context";
+    for (const Participant& participant : matching.participants) {
+        if (participant.trace->finished_ns != 0) continue;
+        killed.push_back(participant.trace->rank);
+        if (!participant.trace->library.starts_with("Gloo")) end = "MPI_Finalize";
+    }
     if (!killed.empty() && killed.size() == matching.participants.size())
-        report.warnings.push_back("no rank reached MPI_Finalize: the step was ended from outside or failed");
+        report.warnings.push_back("no rank reached " + end + ": the step was ended from outside or failed");
     else if (!killed.empty())
         report.warnings.push_back(std::string(killed.size() == 1 ? "rank " : "ranks ") + compress_numbers(killed) +
-                                  " did not reach MPI_Finalize");
+                                  " did not reach " + end);
 
     std::vector<std::string> unknown;
     for (std::size_t n = 0; n < matching.clocks.size(); ++n)

@@ -271,7 +271,7 @@ std::vector<std::string> report_lines(const Report& report, Level level, const s
         std::string head = "paced-fabric: ";
         if (!report.job.id.empty()) head += "job " + report.job.id + (report.job.step.empty() ? "" : "." + report.job.step) + ": ";
         // With a segment and without a rank there was an MPI that found no room, and has said so.
-        Block block(head + (report.warnings.empty() ? "nothing was recorded: no task has used MPI collectives through a library that is known here"
+        Block block(head + (report.warnings.empty() ? "nothing was recorded: no task has used collectives of an MPI or Gloo that is known here"
                                                     : "nothing was recorded"));
         add_notes_of_other_nodes(block, report.plan);
         for (const std::string& warning : report.warnings) block.add("warning", warning);

@@ -100,7 +100,7 @@ void ask_for_short_slices() {
     } attributes{};
     if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 || attributes.policy != SCHED_OTHER) return;
     attributes.size = sizeof attributes;
-    attributes.flags = 0;
+    attributes.flags &= 1;  // SCHED_FLAG_RESET_ON_FORK: whoever has it cannot give it up
     attributes.runtime = 100'000;
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }

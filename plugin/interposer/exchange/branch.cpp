@@ -65,7 +65,7 @@ void Branch::tell_children(Peers& peers, const Peers::Owner& owner, std::uint64_
 }
 
 bool Branch::say_summary(Link& up, std::uint64_t now_ns, bool ending) {
-    if (up.is_busy()) return up.flush();
+    if (up.is_busy() && !ending) return up.flush();
     const std::uint64_t silent = now_ns - said_ns_;
     const bool due = ending || silent >= life_interval_ns || (silent >= message_interval_ns && junction_.has_block(now_ns))
         || (silent >= progress_interval_ns && junction_.has_progress());
@@ -74,7 +74,8 @@ bool Branch::say_summary(Link& up, std::uint64_t now_ns, bool ending) {
     if (heard_ns_ == 0) heard_ns_ = now_ns;  // from now on there is something to hear
     const std::size_t size = junction_.compose_summary(payload_, sizeof payload_, now_ns, ending ? std::uint32_t{summary_ending} : 0);
     junction_.count_message(size + around_payload);
-    return up.post(Message::summary, payload_, size);
+    // the last one is worth a wait: without it the end would look like a loss
+    return ending ? up.send(Message::summary, payload_, size, now_ns + message_interval_ns) : up.post(Message::summary, payload_, size);
 }
 
 bool Branch::hear_directives(const Channel::Frame& frame, std::uint64_t now_ns) {

@@ -66,10 +66,10 @@ void Follower::run() {
                 clock_.add(point);
                 backoff_ns_ = first_backoff_ns;
                 if (up_ == &parent_) leader_.close();
-            } else {
+            } else if (up_ == nullptr || !leader_.was_late()) {
                 lose_leader();
                 pause_ns = backoff_ns_;
-            }
+            }  // else a leader on a busy core: if it is worse than that, its silence about pacing will show it
             clock_ns_ = now_ns() + pause_ns;
         }
         if (branch_ != nullptr) pace(now_ns());
@@ -182,7 +182,11 @@ bool Follower::measure_clock(segment::ClockPoint& best) {
     for (int i = 0; i < burst; ++i) {
         const std::uint64_t t1 = now_ns(), deadline = t1 + answer_limit_ns;
         Pong pong;
-        if (!leader_.send(Message::ping, &t1, sizeof t1, deadline) || !leader_.receive(Message::pong, pong, deadline, other, this) || pong.t1 != t1) return false;
+        if (!leader_.send(Message::ping, &t1, sizeof t1, deadline)) return false;
+        do {
+            if (!leader_.receive(Message::pong, pong, deadline, other, this)) return false;
+        } while (pong.t1 < t1);  // of a burst that was given up
+        if (pong.t1 != t1) return false;
         const segment::ClockPoint point = clock_point(t1, pong.t2, pong.t3, now_ns());
         if (i == 0 || point.error_ns < best.error_ns) best = point;
     }

@@ -89,13 +89,14 @@ Link::Next Link::next(Channel::Frame& frame) {
 }
 
 bool Link::receive(Message expected, std::uint64_t deadline_ns, Channel::Frame& frame, Other other, void* context) {
+    late_ = false;
     for (;;) {
         const Next what = next(frame);
         if (what == Next::broken) return false;
         if (what == Next::frame && frame.type == expected) return true;
         if (what == Next::frame && (other == nullptr || !other(context, frame))) return false;
-        if (what == Next::none && !wait_readable(socket_, -1, deadline_ns)) return false;
-        if (what == Next::frame && now_ns() > deadline_ns) return false;
+        late_ = what == Next::none ? !wait_readable(socket_, -1, deadline_ns) : now_ns() > deadline_ns;
+        if (late_) return false;
     }
 }
 

@@ -31,8 +31,9 @@ public:
     // The next frame, without waiting for it. It stays valid until the next call of next or receive.
     enum class Next { frame, none, broken };
     Next next(Channel::Frame& frame);
-    // The next frame of this type; false where none came in time, or something was refused.
+    // The next frame of this type; false where none came in time (the connection is as good as before), or something was refused.
     bool receive(Message expected, std::uint64_t deadline_ns, Channel::Frame& frame, Other other = nullptr, void* context = nullptr);
+    bool was_late() const { return late_; }  // why the last receive returned false
     template <class T>
     bool receive(Message expected, T& payload, std::uint64_t deadline_ns, Other other = nullptr, void* context = nullptr) {
         Channel::Frame frame;
@@ -47,6 +48,7 @@ private:
     const ExchangeSettings& settings_;
     const Role& role_;
     int socket_ = -1;
+    bool late_ = false;
     Channel channel_;
     std::size_t have_ = 0, taken_ = 0;       // of in_: read, and already handed out
     std::size_t posted_ = 0, flushed_ = 0;   // of out_

@@ -139,6 +139,7 @@ bool fill(Library& library, const char* path) {
     } else {
         return false;
     }
+    take(library.query_thread, path, "PMPI_Query_thread");
     return take(library.comm_rank, path, "PMPI_Comm_rank") && take(library.comm_size, path, "PMPI_Comm_size")
         && take(library.comm_group, path, "PMPI_Comm_group") && take(library.comm_test_inter, path, "PMPI_Comm_test_inter")
         && take(library.group_translate_ranks, path, "PMPI_Group_translate_ranks") && take(library.group_free, path, "PMPI_Group_free")

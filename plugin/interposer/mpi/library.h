@@ -33,6 +33,7 @@ struct Library {
     int (*group_free)(word*);
     int (*type_size)(word, int*);
     int (*initialized)(int*);
+    int (*query_thread)(int*);  // may be missing
     word (*comm_f2c)(int);  // Open MPI alone
     int (*comm_c2f)(word);
     word (*type_f2c)(int);

@@ -39,6 +39,7 @@ using namespace paced::interposer;
         static Real real;                                                                        \
         Inside inside;                                                                           \
         const bool own = inside.enter();                                                         \
+        if (own) before_start();                                                                 \
         const int result = call_c(real, #symbol, PACED_CALLER, PACED_ARGUMENTS(count));          \
         if (own && result == 0) start_process();                                                 \
         if (own) inside.leave();                                                                 \
@@ -51,6 +52,7 @@ using namespace paced::interposer;
         const word ierror = arguments[count - 1];                                                \
         Inside inside;                                                                           \
         const bool own = inside.enter();                                                         \
+        if (own) before_start();                                                                 \
         call_fortran(real, #symbol, PACED_CALLER, ierror, PACED_ARGUMENTS(count));               \
         if (own && succeeded(ierror)) start_process();                                           \
         if (own) inside.leave();                                                                 \

@@ -61,7 +61,9 @@ void after_create(Call& call, bool success, word parent, word created) {
 template <Language L>
 void before_release(Call& call, word argument) {
     const Library& mpi = call.mpi();
-    forget(key_of_handle(is_fortran(L) ? mpi.comm_from_fortran(*reinterpret_cast<const int*>(argument)) : mpi.handle_at(reinterpret_cast<const void*>(argument))));
+    const word key = key_of_handle(is_fortran(L) ? mpi.comm_from_fortran(*reinterpret_cast<const int*>(argument)) : mpi.handle_at(reinterpret_cast<const void*>(argument)));
+    if (const Tracked* const tracked = find_tracked(key); tracked != nullptr) call.release(*tracked);
+    forget(key);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // has a beginning and an end that do not use the link (rendezvous, the way of the last bytes), and between them the link is shared. No
 // queue overflows in it: what the rules cost is seen, not what they gain. Times in ms. The defaults are the testbed's: 128 KiB over 100 Mbit/s.
 //
-// rules [WIRE [BEGINNING [END [LATENCY [SKEW]]]]]
+// rules [WIRE [BEGINNING [END [LATENCY [SKEW [SPREAD]]]]]]
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -20,6 +20,7 @@ struct Model {
     double wire = 10.9, beginning = 1.2, end = 0.6;
     double latency = 0.05;  // of a datagram with the wake-up of who gets it; half of it fixed, half exponential
     double skew = 1.0;      // between the members' arrivals: standard deviation
+    double spread = 0;      // how much later than the call's end a member leaves it: mean, exponential (a crowded node)
     int groups = 4;
     double compute = 10;
 };
@@ -45,22 +46,23 @@ Result run(const Model& model, const PermitRule* rule, std::uint64_t seed) {
     };
     std::mt19937_64 random(seed);
     const auto late = [&] { return model.latency / 2 + std::exponential_distribution<double>(2 / model.latency)(random); };
+    const auto spread = [&] { return model.spread > 0 ? std::exponential_distribution<double>(1 / model.spread)(random) : 0; };
     const auto skewed = [&] { return std::normal_distribution<double>(0, model.skew)(random); };
     std::vector<Group> groups(static_cast<std::size_t>(model.groups));
     Permits permits;
     if (rule != nullptr) permits.set(0, *rule);
-    const auto begin = [&](Group& group, double now) {
+    const auto begin = [&](Group& group, double now, const double (&left)[members]) {
         group.phase = Phase::computing;
         group.began = now;
         for (int m = 0; m < members; ++m) {
             const double compute = model.compute + skewed();
-            group.arrives[m] = now + (compute > 0 ? compute : 0);
+            group.arrives[m] = left[m] + (compute > 0 ? compute : 0);
             group.asks[m] = group.arrives[m] + late();
             group.asked[m] = group.told[m] = false;
             group.entered[m] = 1e18;
         }
     };
-    for (Group& group : groups) begin(group, 0);
+    for (Group& group : groups) begin(group, 0, {0, 0});
     Result result;
     double calls = 0, steps = 0;
     for (double now = 0; calls < iterations * model.groups; now += step, ++steps) {
@@ -82,9 +84,10 @@ Result run(const Model& model, const PermitRule* rule, std::uint64_t seed) {
             else if (group.phase == Phase::ending && (group.left -= step) <= 0) {
                 ++calls;
                 result.mean += now - group.began;
-                for (int m = 0; m < members; ++m) group.done[m] = now + late(), group.to_tell[m] = rule != nullptr;
+                double left[members];
+                for (int m = 0; m < members; ++m) left[m] = now + spread(), group.done[m] = left[m] + late(), group.to_tell[m] = rule != nullptr;
                 group.done_sequence = group.sequence++;
-                begin(group, now);
+                begin(group, now, left);
             }
         }
         if (rule == nullptr) continue;
@@ -111,8 +114,8 @@ void print(const char* name, const Model& model, const PermitRule* rule) {
 
 int main(int argc, char** argv) {
     Model model;
-    double* const fields[] = {&model.wire, &model.beginning, &model.end, &model.latency, &model.skew};
-    for (int i = 1; i < argc && i <= 5; ++i) *fields[i - 1] = std::atof(argv[i]);
+    double* const fields[] = {&model.wire, &model.beginning, &model.end, &model.latency, &model.skew, &model.spread};
+    for (int i = 1; i < argc && i <= 6; ++i) *fields[i - 1] = std::atof(argv[i]);
     print("off", model, nullptr);
     for (const std::uint32_t width : {1u, 2u}) {
         for (const bool first_request : {false, true})
@@ -121,18 +124,21 @@ int main(int argc, char** argv) {
                 rule.width = width;
                 rule.on_first_request = first_request;
                 rule.on_first_done = first_done;
+                rule.lead_percent = 0;
                 char name[64];
                 std::snprintf(name, sizeof name, "W=%u, granted to %s, released by %s", width, first_request ? "first" : "all", first_done ? "first" : "all");
                 print(name, model, &rule);
             }
-        for (const std::uint32_t lead : {5u, 10u, 15u, 20u, 30u}) {
-            PermitRule rule;
-            rule.width = width;
-            rule.lead_percent = lead;
-            char name[64];
-            std::snprintf(name, sizeof name, "W=%u, all, all, passed on %u %% early", width, lead);
-            print(name, model, &rule);
-        }
+        for (const bool first_done : {false, true})
+            for (const std::uint32_t lead : {5u, 10u, 15u, 20u, 30u}) {
+                PermitRule rule;
+                rule.width = width;
+                rule.on_first_done = first_done;
+                rule.lead_percent = lead;
+                char name[64];
+                std::snprintf(name, sizeof name, "W=%u, all, %s, passed on %u %% early", width, first_done ? "first" : "all", lead);
+                print(name, model, &rule);
+            }
     }
     return 0;
 }

@@ -26,7 +26,7 @@ struct Network {
 struct Plan {
     std::uint32_t communicators = 4, size = 2, width = 1, lead_percent = 0;
     std::uint64_t calls = 50, service_ns = 10 * ms, compute_ns = 10 * ms, deadline_ns = 80 * ms, longest_ns = 60 * ms;
-    bool barrier = false;
+    bool barrier = false, on_first_done = false;
     double death = 0;  // chance that a member dies before a call, so that its communicator stops there
     Network network;
 };
@@ -47,6 +47,7 @@ public:
         rule.width = plan.width;
         rule.lead_percent = plan.lead_percent;
         rule.longest_ns = plan.longest_ns;
+        rule.on_first_done = plan.on_first_done;
         permits_.set(0, rule);
     }
 
@@ -214,6 +215,7 @@ TEST(PermitsOverANetworkTest, LossRepetitionAndReorderingCostTimeAndNothingElse)
         plan.width = static_cast<std::uint32_t>(one_of(1, 3));
         plan.lead_percent = static_cast<std::uint32_t>(one_of(0, 3)) * 15;
         plan.barrier = one_of(0, 4) == 0;
+        plan.on_first_done = one_of(0, 1) == 0;
         plan.calls = 20;
         plan.network = {static_cast<double>(one_of(0, 50)) / 100, static_cast<double>(one_of(0, 50)) / 100, 1 * us, one_of(1, 20) * ms};
         const Outcome outcome = run(plan, seed);

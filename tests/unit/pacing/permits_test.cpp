@@ -16,6 +16,7 @@ protected:
         PermitRule rule;
         rule.width = width;
         rule.lead_percent = lead_percent;
+        rule.on_first_done = false;
         permits.set(0, rule);
     }
     // Two members each.

@@ -283,6 +283,16 @@ TEST(Analysis, TheOrderOfTheInputChangesNothing) {
     }
 }
 
+TEST(Analysis, KilledRanksOfGloo) {
+    Program program;
+    program.killed_after = 50;
+    Trace trace = play(program).trace;
+    for (NodeTrace& node : trace.nodes)
+        for (RankTrace& rank : node.ranks) rank.library = "Gloo (libgloo.so.0)";
+    EXPECT_EQ(analyse(trace, {}).warnings,
+              (std::vector<std::string>{"no rank reached the end of its last Gloo context: the step was ended from outside or failed"}));
+}
+
 TEST(Analysis, KilledRanksAreToldAndTheRestStands) {
     Program program;
     program.killed_after = 50;
