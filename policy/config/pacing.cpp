@@ -70,8 +70,8 @@ Result<std::string> parse_arms(std::string_view text) {
 }
 
 std::string number_text(double value) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+    std::array<char, 400> text{};  // the largest double has 309 digits
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed).ptr;
     return {text.data(), end};
 }
 

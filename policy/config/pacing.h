@@ -22,8 +22,10 @@ struct PacingConstant {
     double standard, least, most;
     std::string_view unit, why;
 
-    // Counted things: no halves.
-    constexpr bool is_whole() const { return unit == "iterations" || unit == "pairs" || unit == "blocks"; }
+    // Counted things: no halves, but where what is built in has them.
+    constexpr bool is_whole() const {
+        return (unit == "iterations" || unit == "pairs" || unit == "blocks") && standard == static_cast<double>(static_cast<long long>(standard));
+    }
 };
 inline constexpr PacingConstant pacing_constants[] = {
 #define PACED_PACING_ROW(name, standard, least, most, unit, why) {#name, &pacing::Tuning::name, standard, least, most, unit, why},

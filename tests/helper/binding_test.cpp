@@ -111,7 +111,7 @@ TEST_F(StepBinding, WhatIsAppliedIsNamed) {
     const auto applied = [&] {
         const std::string all = told();
         const auto start = all.find("applied: ");
-        return start == std::string::npos ? "" : all.substr(start, all.find(';', start) - start);
+        return start == std::string::npos ? "" : all.substr(start, all.find(" pacing ", start) - start);
     };
     gpus("2,4");
     tasks(2);

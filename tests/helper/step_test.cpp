@@ -136,7 +136,8 @@ TEST_F(Step, EachNodeThatPacesKnowsItsLeaf) {
     four_nodes(3);
     set("MODE", "pace");
     EXPECT_EQ(leaf(), "leaf2");
-    set("TOPOLOGY_CONF", folder_.path() + "/missing.conf");
+    std::filesystem::remove_all(run_dir_);  // another launch
+    set("TOPOLOGY_CONF", folder_.path().string() + "/missing.conf");
     EXPECT_EQ(leaf(), "");
 }
 

@@ -190,6 +190,7 @@ void count_sockets_once(Process& process) {
 void prepare_gate(Process& process, const char* run_folder, const char* window) {
     std::snprintf(segment_path, sizeof segment_path, "%s/segment", run_folder);
     process.delay_limit_ns = longest_delay_ns;
+    if (std::strncmp(window, "auto:", 5) == 0) window += 5;  // the law knows its own caps alone; the site's stands behind them
     if (*window >= '0' && *window <= '9') process.delay_limit_ns = smaller(std::strtoull(window, nullptr, 10), longest_delay_ns);
     prepare_permits();
     process.paces = true;

@@ -86,6 +86,25 @@ TEST(PacingText, TheFixedArmHasItsOwnName) {
     EXPECT_EQ(pacing_text(pacing, limits), "method=fixed arm=admit:1");
 }
 
+// The other end of the text: the law's own parser.
+TEST(PacingText, TheLawReadsWhatIsSent) {
+    Pacing pacing;
+    Limits limits;
+    pacing.tuning.method = pacing::Method::comparison;
+    pacing.arms = "off,admit:1,slots:10ms,rate:25mbit,fixed-delay:500us:300us,barrier,ours";
+    for (const PacingConstant& constant : pacing_constants)  // each at another value than its own
+        pacing.tuning.*constant.value = constant.standard == constant.most ? constant.least : constant.most;
+    const std::string text = pacing_text(pacing, limits);
+    EXPECT_LE(text.size(), pacing_text_longest);
+    pacing::Tuning read;
+    pacing::WrongToken wrong;
+    ASSERT_TRUE(parse_tuning(text.data(), text.size(), read, wrong)) << text.substr(wrong.at, wrong.length) << ": " << wrong.why;
+    const pacing::Tuning sent = tuning_within(pacing, limits);
+    for (const PacingConstant& constant : pacing_constants) EXPECT_EQ(read.*constant.value, sent.*constant.value) << constant.name;
+    EXPECT_EQ(read.method, pacing::Method::comparison);
+    EXPECT_EQ(read.compared_count, 7u);
+}
+
 TEST(PacingText, ExperimentsCostNoMoreThanTheLimit) {
     Pacing pacing;
     Limits limits;
@@ -101,6 +120,7 @@ TEST(PacingText, NumbersReadBackAsTheyWere) {
     for (double value : {0.1, 1.0 / 3, 65536.0, 1e-9, 0.25, std::numeric_limits<double>::max()}) EXPECT_EQ(std::stod(number_text(value)), value);
     EXPECT_EQ(number_text(0), "0");
     EXPECT_EQ(number_text(65536), "65536");
+    EXPECT_EQ(number_text(1e6), "1000000");
 }
 
 TEST(PacingArms, OneArmIsOne) {

@@ -72,6 +72,12 @@ TEST(Gate, NoDelayIsLongerThanItsCapOrTheWindow) {
     directive.setting.delay_ns = directive.setting.cap_ns = 3600'000 * ms;
     write_directive(narrow.entry(0), directive);
     expect_held(narrow.call(0), 3 * ms);
+    // The law's own caps, and the site's window_max behind them.
+    PacedNode automatic(1, "auto:4000000");
+    automatic.join(0);
+    automatic.call(0);
+    write_directive(automatic.entry(0), directive);
+    expect_held(automatic.call(0), 4 * ms);
     PacedNode closed(1, "0");
     closed.join(0);
     closed.call(0);
