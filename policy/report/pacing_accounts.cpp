@@ -70,7 +70,12 @@ Gain gain_of(double percent, double low, double high) {
     return {percent, std::clamp(low, -100.0, far), std::clamp(high, -100.0, far)};
 }
 
-Arm arm_of(const PacedClass& of, const pacing::Trial& trial) {
+// What the law was still at when the job ended.
+std::string ended_word(pacing::Ended ended, bool finished) {
+    return name_of(finished && ended == pacing::Ended::running ? pacing::Ended::finished : ended);
+}
+
+Arm arm_of(const PacedClass& of, const pacing::Trial& trial, bool finished) {
     Arm arm;
     arm.label = of.label;
     arm.arm = pacing::name_of(trial.setting.arm);
@@ -91,11 +96,11 @@ Arm arm_of(const PacedClass& of, const pacing::Trial& trial) {
     arm.off_mean_ms = trial.off_mean_ms;
     arm.off_cv = trial.off_cv;
     arm.held_ms = trial.held_ms;
-    arm.ended = pacing::name_of(trial.ended);
+    arm.ended = ended_word(trial.ended, finished);
     return arm;
 }
 
-PacedClass class_of(const Trace& trace, const ClassAccount& account) {
+PacedClass class_of(const Trace& trace, const ClassAccount& account, bool finished) {
     PacedClass made;
     made.communicators = static_cast<int>(account.facts.communicators);
     made.size = static_cast<int>(account.facts.size);
@@ -106,7 +111,7 @@ PacedClass class_of(const Trace& trace, const ClassAccount& account) {
     made.iterations = account.account.iterations;
     made.blocks = account.account.blocks;
     made.void_blocks = account.account.void_blocks;
-    made.state = pacing::name_of(account.account.state);
+    made.state = ended_word(account.account.state, finished);
     if (account.account.engaged.arm != pacing::Arm::off) made.engaged = spelling_of(account.account.engaged);
     made.cost_ms = account.account.probe_cost_ms;
     made.total_ms = account.account.total_ms;
@@ -186,11 +191,11 @@ void take_pacing(const Trace& trace, Report& report) {
     pacing.messages = left.messages;
     pacing.bytes = left.bytes;
     pacing.retransmissions = left.retransmissions;
-    for (const ClassAccount& account : left.classes) pacing.classes.push_back(class_of(trace, account));
+    for (const ClassAccount& account : left.classes) pacing.classes.push_back(class_of(trace, account, left.finished));
     tell_apart(pacing.classes);
     for (std::size_t i = 0; i < left.classes.size(); ++i) {
         const pacing::Account& account = left.classes[i].account;
-        for (std::uint32_t t = 0; t < account.count; ++t) report.arms.push_back(arm_of(pacing.classes[i], account.trials[t]));
+        for (std::uint32_t t = 0; t < account.count; ++t) report.arms.push_back(arm_of(pacing.classes[i], account.trials[t], left.finished));
     }
     if (report.policy.pacing.value.starts_with("method=comparison")) take_blocks(left, report);
     for (const PacingTrace::Fault& fault : left.faults)

@@ -39,8 +39,9 @@ const Arm* engaged_of(const std::vector<const Arm*>& arms) {
     return last;
 }
 
-std::string cost_of(const PacedClass& of) {
-    if (of.total_ms <= 0) return {};
+std::string cost_of(const PacedClass& of, const std::vector<const Arm*>& arms) {
+    const bool any = std::any_of(arms.begin(), arms.end(), [](const Arm* arm) { return arm->pairs > 0; });
+    if (of.total_ms <= 0 || !any) return {};
     return of.cost_ms <= 0 ? ". The experiments cost nothing" : ". The experiments cost " + percent_text(of.cost_ms / of.total_ms) + " of the time";
 }
 
@@ -74,6 +75,7 @@ std::string why_unpaced(const PolicyValues& policy, const PacedClass& of, const 
     if (of.state == "budget spent") return "not paced: the experiments had cost what they may" + tried;
     const bool undecided = arms.size() == 1 && (arms.front()->ended == "running" || arms.front()->ended == "job ended");
     if (undecided) return "not paced: the job ended before the first experiment was decided";
+    if (arms.empty() && of.iterations == 0) return "not paced: its turn did not come, one class is tried at a time";
     if (arms.empty()) return "not paced: nothing to be gained showed in " + std::to_string(of.iterations) + " iterations, so nothing was tried";
     return "not paced, nothing to be gained" + tried;
 }
@@ -151,7 +153,7 @@ void add_pacing(Block& block, const Report& report, Level level) {
             add_comparison(block, of, arms);
             continue;
         }
-        block.add("pacing", of.label + ": " + outcome_of(report.policy, of, arms) + cost_of(of));
+        block.add("pacing", of.label + ": " + outcome_of(report.policy, of, arms) + cost_of(of, arms));
         // One line is enough where nothing was to be gained; who wants to know what was tried asks for full.
         if (!arms.empty() && (engaged_of(arms) != nullptr || level == Level::full)) add_trials(block, arms, level);
     }

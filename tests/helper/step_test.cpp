@@ -91,15 +91,15 @@ TEST_F(Step, ABareFlagMeansWhatTheSiteSays) {
 TEST_F(Step, FourNodesWithGpusAndTwoLeaves) {
     four_nodes(0);
     set("SNAPSHOT", folder_.write("gpus.json", run({probe, data("topology/fake-8gpu-4nic.xml")}, {}).out));
-    set("CONFIG", folder_.write("pace.toml", "schema = 1\n[limits]\nexploration_max_percent = 0.25\n[pacing]\nleast_pairs = 6\n"));
+    set("CONFIG", folder_.write("pace.toml", "schema = 1\n[limits]\nexploration_max_percent = 0.1\n[pacing]\nleast_pairs = 6\n"));
     set("MODE", "pace");
     set("USER_LD_PRELOAD", "/opt/tool.so");
     given_["UCX_NET_DEVICES"] = "mlx5_0:1";
     EXPECT_EQ(answer(), "paced-fabric-step 1\n"
                         "log paced-fabric: job JOB.0, 8 tasks on 4 nodes n[1-4]: pace (flag --paced-fabric)\n"
                         "log   pacing      paces where it measurably helps, else steps aside; delays of one collective stay under\n"
-                        "log               100ms, experiments may cost 0.25% of the time\n"
-                        "log               set in DIR/pace.toml: least_pairs=6 exploration_percent=0.25\n"
+                        "log               100ms, experiments may cost 0.1% of the time\n"
+                        "log               set in DIR/pace.toml: least_pairs=6 exploration_percent=0.1\n"
                         "log   fabric      2 leaves, from DIR/topology.conf: leaf1 n[1-2]; leaf2 n[3-4]\n"
                         "log               a ring over the ranks changes leaves 2 times, the fewest possible\n"
                         "log   node        n1: 8 GPUs (H100 SXM5 80GB), 2 tasks\n"
@@ -116,7 +116,7 @@ TEST_F(Step, FourNodesWithGpusAndTwoLeaves) {
                         "log   kept        your LD_PRELOAD stays, behind our library: /opt/tool.so\n"
                         "log   note        2 tasks for 8 GPUs: which one a task uses is not known, so one that sees them all is\n"
                         "log               not bound; one that Slurm gave its own is\n" +
-                            run_dir_line() + "leader yes\n" + variables("self", "n1", 4, Paces{"auto:100000000", "least_pairs=6 exploration_percent=0.25", "leaf1"}) + "mode pace\nend\n");
+                            run_dir_line() + "leader yes\n" + variables("self", "n1", 4, Paces{"auto:100000000", "least_pairs=6 exploration_percent=0.1", "leaf1"}) + "mode pace\nend\n");
 }
 
 // Another node says nothing where nothing is wrong.

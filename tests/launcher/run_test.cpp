@@ -144,11 +144,11 @@ TEST_F(PacedRun, SetsTheStepAlone) {
 }
 
 TEST_F(PacedRun, PacingTakesTheSitesConstantsAlong) {
-    folder_.write("policy.toml", "schema = 1\n[limits]\nwindow_max = \"2ms\"\nexploration_max_percent = 0.25\n[pacing]\nleast_pairs = 6\n");
+    folder_.write("policy.toml", "schema = 1\n[limits]\nwindow_max = \"2ms\"\nexploration_max_percent = 0.1\n[pacing]\nleast_pairs = 6\n");
     const Variables all = variables_of({"--paced-fabric=pace"});
     EXPECT_EQ(all.at("PACED_FABRIC_STEP_MODE"), "pace");
     EXPECT_EQ(all.at("PACED_FABRIC_STEP_WINDOW"), "auto:2000000");
-    EXPECT_EQ(all.at("PACED_FABRIC_STEP_PACING"), "least_pairs=6 exploration_percent=0.25");
+    EXPECT_EQ(all.at("PACED_FABRIC_STEP_PACING"), "least_pairs=6 exploration_percent=0.1");
     EXPECT_EQ(all.at("PACED_FABRIC_STEP_LEAF"), "");  // one node has no leaf to speak of
 }
 

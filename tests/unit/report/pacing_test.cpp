@@ -218,12 +218,15 @@ TEST(PacingReport, SaysWhyItEndedWhereItDid) {
         return paced(report_of({account}));
     };
     const std::string start = "1 communicator of 8 ranks: ", end = ". The experiments cost nothing";
-    EXPECT_EQ(of(Ended::straggler, 0), start + "left alone, since one rank is late again and again: delaying the others would not help" + end);
+    EXPECT_EQ(of(Ended::straggler, 0), start + "left alone, since one rank is late again and again: delaying the others would not help");
     EXPECT_EQ(of(Ended::fault, 1), start + "switched off after something unexpected" + end);
-    EXPECT_EQ(of(Ended::not_applicable, 0), start + "left alone: none of the ways to pace it applies here" + end);
-    EXPECT_EQ(of(Ended::running, 0), start + "not paced: nothing to be gained showed in 2000 iterations, so nothing was tried" + end);
-    EXPECT_EQ(of(Ended::finished, 1, Ended::finished), start + "not paced: the job ended before the first experiment was decided" + end);
+    EXPECT_EQ(of(Ended::not_applicable, 0), start + "left alone: none of the ways to pace it applies here");
+    EXPECT_EQ(of(Ended::running, 0), start + "not paced: nothing to be gained showed in 2000 iterations, so nothing was tried");
+    EXPECT_EQ(of(Ended::running, 1, Ended::running), start + "not paced: the job ended before the first experiment was decided" + end);
     EXPECT_EQ(of(Ended::budget, 1), start + "not paced: the experiments had cost what they may: 1 setting tried in 9 blocks, none proved a gain" + end);
+    ClassAccount waiting = quiet_class();
+    waiting.account = {};
+    EXPECT_EQ(paced(report_of({waiting})), start + "not paced: its turn did not come, one class is tried at a time");
 
     ClassAccount gone = engaged_class();
     gone.account.state = Ended::no_gain;
@@ -231,6 +234,18 @@ TEST(PacingReport, SaysWhyItEndedWhereItDid) {
     gone.account.trials[0].ended = Ended::no_gain;
     const std::string text = paced(report_of({gone}));
     EXPECT_NE(text.find("paced for a while from iteration 212 on, then let go (no gain): one communicator at a time"), std::string::npos) << text;
+}
+
+// After a kill the account is some seconds old, and what was running then is said to be.
+TEST(PacingReport, WhatWasStillRunning) {
+    ClassAccount account = quiet_class();
+    account.account.trials[1].ended = account.account.state = Ended::running;
+    EXPECT_EQ(report_of({account}).arms.at(1).ended, "job ended");
+    Trace trace = testing::play(pairs()).trace;
+    trace.pacing.emplace().classes = {account};
+    const Report killed = analyse(trace, paced_plans(pairs()));
+    EXPECT_EQ(killed.arms.at(1).ended, "running");
+    EXPECT_NE(paced(killed).find("as it stood some seconds before the step was killed"), std::string::npos);
 }
 
 TEST(PacingReport, NothingLeftAndNothingToPace) {
