@@ -15,6 +15,8 @@ constexpr std::uint64_t lead_ns = 60 * millisecond;
 constexpr std::uint32_t steady_reports = 3;
 // No law begins before the classes have been complete for this long: parallel groups come out of their set-up one by one.
 constexpr std::uint64_t settle_ns = 500 * millisecond;
+// Nor while one is on its way into a class, for so long at most.
+constexpr std::uint64_t gathering_ns = 10'000 * millisecond;
 // Iterations that a block may lie behind the others, or its summary behind its calls, before it is given up.
 constexpr std::uint64_t lost_iterations = 16;
 constexpr std::uint64_t lost_ns = 2'000 * millisecond;
@@ -59,7 +61,7 @@ void Conductor::progress(const Progress& progress, std::uint64_t now_ns) {
         if (known == nullptr) return;
         *known = Communicator();
         known->last = progress;
-        known->heard_ns = now_ns;
+        known->heard_ns = known->met_ns = now_ns;
         return;
     }
     if (now_ns > known->heard_ns && progress.calls >= known->last.calls) {
@@ -115,6 +117,11 @@ void Conductor::surroundings(bool tcp, bool pays_for_waiting) {
 }
 
 void Conductor::fault() { faulted_ = true; }
+
+void Conductor::finish() {
+    for (std::uint32_t i = 0; i < class_count_; ++i)
+        if (classes_[i].begun) classes_[i].law.finish();
+}
 
 double Conductor::predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const {
     const double since = now_ns > communicator.heard_ns ? static_cast<double>(now_ns - communicator.heard_ns) : 0;
@@ -270,13 +277,22 @@ void Conductor::end_class(std::uint32_t index, std::uint64_t now_ns) {
 }
 
 // How much of the time a class's calls take, as far as that is known without a block: calls made times their bytes.
+bool Conductor::is_gathering(std::uint64_t now_ns) const {
+    if (begun_ > 0 || class_count_ == class_limit) return false;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Communicator& one = communicators_[i];
+        if (one.in_class < 0 && one.last.size > 1 && one.last.signature != 0 && one.heard_ns + lost_ns > now_ns && now_ns < one.met_ns + gathering_ns) return true;
+    }
+    return false;
+}
+
 void Conductor::choose_active(std::uint64_t now_ns) {
     if (active_ >= 0) {
         const Class& entry = classes_[active_];
         // as long as it is being probed nobody else is
         if (!entry.over && entry.begun && entry.law.account().state == Ended::running) return;
     }
-    if (now_ns < joined_ns_ + settle_ns) return;
+    if (now_ns < joined_ns_ + settle_ns || is_gathering(now_ns)) return;
     // What is only there to be compared with acts on one class, the heaviest: two of them would overlap.
     if (tuning_.method != Method::ours && begun_ > 0) return;
     double most = -1;

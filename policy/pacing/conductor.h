@@ -47,6 +47,8 @@ public:
     void surroundings(bool tcp, bool pays_for_waiting);
     // Nodes were lost, or a message made no sense: everything off, for good.
     void fault();
+    // The job has ended: what is still being tried is not decided any more.
+    void finish();
 
     // Directives that are new since the last call; at most limit. The rest comes with the next call.
     std::uint32_t directives(std::uint64_t now_ns, Directive* to, std::uint32_t limit);
@@ -68,7 +70,7 @@ public:
 private:
     struct Communicator {
         Progress last{};
-        std::uint64_t heard_ns = 0;
+        std::uint64_t heard_ns = 0, met_ns = 0;  // last, first
         double calls_per_ns = 0;            // smoothed
         std::uint32_t reports = 0;          // in a row with this period and signature
         std::uint32_t strange = 0;          // in a row with another than its class's
@@ -95,6 +97,7 @@ private:
     Communicator* find(std::uint64_t id);
     Communicator* free_place();
     bool join_class(Communicator& communicator);
+    bool is_gathering(std::uint64_t now_ns) const;
     void choose_active(std::uint64_t now_ns);
     void begin_law(std::uint32_t index, std::uint64_t now_ns);
     void end_class(std::uint32_t index, std::uint64_t now_ns);

@@ -14,6 +14,7 @@ struct Conducting {
     void (*retransmissions)(void*, std::uint64_t);
     void (*surroundings)(void*, bool tcp, bool pays_for_waiting);
     void (*fault)(void*);
+    void (*finish)(void*);
     std::uint32_t (*directives)(void*, std::uint64_t now_ns, pacing::Directive*, std::uint32_t limit);
     std::uint32_t (*lines)(void*, pacing::BlockLine*, std::uint32_t limit);
     std::uint32_t (*classes)(void*);
@@ -29,6 +30,7 @@ Conducting conducting(C& conductor) {
             [](void* c, std::uint64_t segments) { static_cast<C*>(c)->retransmissions(segments); },
             [](void* c, bool tcp, bool pays_for_waiting) { static_cast<C*>(c)->surroundings(tcp, pays_for_waiting); },
             [](void* c) { static_cast<C*>(c)->fault(); },
+            [](void* c) { static_cast<C*>(c)->finish(); },
             [](void* c, std::uint64_t now_ns, pacing::Directive* to, std::uint32_t limit) { return static_cast<C*>(c)->directives(now_ns, to, limit); },
             [](void* c, pacing::BlockLine* to, std::uint32_t limit) { return static_cast<C*>(c)->lines(to, limit); },
             [](void* c) { return static_cast<C*>(c)->classes(); },

@@ -66,6 +66,7 @@ void Decider::write(std::uint64_t now_ns, bool finished) {
 void Decider::end(std::uint64_t now_ns) {
     decided_ns_ = 0;
     decide(now_ns);
+    conducting_.finish(conducting_.conductor);
     write(now_ns, true);
     record_.end();
 }
