@@ -55,6 +55,7 @@ std::vector<Row> pacing_rows(const Pacing& pacing, const Limits& limits) {
     add("method", to_string(pacing.tuning.method));
     add("arm", pacing.arm);
     add("arms", pacing.arms);
+    add("without", pacing.without);
     const pacing::Tuning tuning = tuning_within(pacing, limits);
     for (const PacingConstant& constant : pacing_constants) {
         add(constant.name, number_text(tuning.*constant.value));

@@ -69,6 +69,16 @@ Result<std::string> parse_arms(std::string_view text) {
     return std::string(text);
 }
 
+Result<std::string> parse_without(std::string_view text) {
+    if (text.size() > longest_arms) return fail("'without' is longer than " + std::to_string(longest_arms) + " characters");
+    std::optional<Error> error;
+    for (std::string_view arm : split(text, ','))
+        if (!error) error = check_word(arm, false);
+    if (!error) error = check_as_the_law("without", text, "without=" + std::string(text));
+    if (error) return tl::unexpected<Error>(*std::move(error));
+    return std::string(text);
+}
+
 std::string number_text(double value) {
     std::array<char, 400> text{};  // the largest double has 309 digits
     const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed).ptr;
@@ -90,6 +100,7 @@ std::string pacing_text(const Pacing& pacing, const Limits& limits) {
     const pacing::Tuning tuning = tuning_within(pacing, limits);
     std::vector<std::string> parts;
     if (tuning.method != pacing::Method::ours) parts.push_back("method=" + to_string(tuning.method));
+    if (!pacing.without.empty()) parts.push_back("without=" + pacing.without);
     if (!pacing.arm.empty()) parts.push_back("arm=" + pacing.arm);
     if (!pacing.arms.empty()) parts.push_back("arms=" + pacing.arms);
     for (const PacingConstant& constant : pacing_constants)

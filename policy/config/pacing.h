@@ -45,7 +45,8 @@ struct Pacing {
     pacing::Tuning tuning;
     std::string arm;   // method fixed: as written
     std::string arms;  // method comparison: as written
-    std::map<std::string, Location, std::less<>> where;  // of each key that the file sets: "method", "arm", "arms" and constants
+    std::string without;  // arms that are never tried: as written
+    std::map<std::string, Location, std::less<>> where;  // of each key that the file sets: "method", "arm", "arms", "without" and constants
 };
 
 // "ours", "fixed" or "comparison".
@@ -54,6 +55,8 @@ std::string to_string(pacing::Method method);
 // "admit:1", and "off,admit:1,rate:25mbit,fixed-delay:500us:300us,barrier,ours" (`ours` among several alone). Returned as they came.
 Result<std::string> parse_arm(std::string_view text);
 Result<std::string> parse_arms(std::string_view text);
+// "rate,slots": names of arms, without their arguments.
+Result<std::string> parse_without(std::string_view text);
 // The shortest text that reads back as the same number.
 std::string number_text(double value);
 

@@ -250,9 +250,14 @@ Pacing read_pacing(Reader& reader, const toml::table& source) {
         pacing.tuning.method = method->value;
         pacing.where.emplace("method", method->where);
     }
-    std::optional<Located<std::string>> arm, arms;
+    std::optional<Located<std::string>> arm, arms, without;
     table.take_text("arm", parse_arm, arm);
     table.take_text("arms", parse_arms, arms);
+    table.take_text("without", parse_without, without);
+    if (without) {
+        pacing.without = without->value;
+        pacing.where.emplace("without", without->where);
+    }
     if (arm) {
         pacing.arm = arm->value;
         pacing.where.emplace("arm", arm->where);
@@ -270,7 +275,7 @@ Pacing read_pacing(Reader& reader, const toml::table& source) {
         pacing.tuning.*constant.value = **value;
         pacing.where.emplace(constant.name, table.place(constant.name));
     }
-    table.refuse_the_rest("valid: 'method', 'arm', 'arms' and the constants that etc/policy.toml of the source shows");
+    table.refuse_the_rest("valid: 'method', 'arm', 'arms', 'without' and the constants that etc/policy.toml of the source shows");
     if (good) check_pacing_orders(reader, pacing);
 
     check_arms_of_method(reader, source, pacing);

@@ -14,6 +14,13 @@ constexpr double most_ns = 1e15;               // 11 days: beyond it a double is
 std::uint64_t whole_ns(double ns) { return ns > 1 ? static_cast<std::uint64_t>(ns < most_ns ? ns : most_ns) : 1; }
 std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 
+// Two digits are all that such a measurement has, and a name like slots:11ms is read more easily.
+std::uint64_t rounded(std::uint64_t ns) {
+    std::uint64_t step = 1;
+    while (ns / step >= 100) step *= 10;
+    return (ns + step / 2) / step * step;
+}
+
 // The rate at which one socket of a member sends if all share the bottleneck fairly: the payload over the quickest mean service seen, which is
 // near the wire time. Which part of the payload goes over one socket depends on the algorithm: all of it (two members), or down to one
 // part in `size` (all-to-all). The candidates cover that range, from the top.
@@ -56,9 +63,10 @@ std::uint32_t arms_to_try(const Facts& facts, const Signature& seen, bool anyway
     const auto add = [&](Arm arm, bool wanted) {
         if (wanted && can_act(arm, facts)) to[count++] = arm;
     };
+    // Slots before permits: they take the same turns, and no turn waits for a message (docs/pacing.md, Permits: what that costs).
+    add(Arm::slots, seen.congested);
     // Where TCP's own counters would show an overload and show none, there is none to look for.
     add(Arm::admit, seen.congested || (anyway && !facts.tcp));
-    add(Arm::slots, seen.congested);
     add(Arm::rate, seen.retransmits);
     add(Arm::hold_local, seen.waits || anyway);
     add(Arm::hold_remote, seen.waits);
@@ -88,7 +96,7 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
             // for the slot of one that ran into the next is two that collide.
             if (!(off.least_service_ns() > 0)) break;
             for (const double air : {1.0, 1.25}) {
-                setting.delay_ns = whole_ns(air * off.least_service_ns() / facts.communicators);
+                setting.delay_ns = rounded(whole_ns(air * off.least_service_ns() / facts.communicators));
                 to[count++] = setting;
             }
             break;
@@ -166,7 +174,7 @@ bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Se
         return to.rate_bytes_s >= least_rate;
     }
     if (setting.arm == Arm::slots) {
-        to.delay_ns = congested ? setting.delay_ns + setting.delay_ns / 4 : setting.delay_ns - setting.delay_ns / 10;
+        to.delay_ns = rounded(congested ? setting.delay_ns + setting.delay_ns / 4 : setting.delay_ns - setting.delay_ns / 10);
         return to.delay_ns > 0;
     }
     return false;

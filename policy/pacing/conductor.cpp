@@ -199,7 +199,7 @@ Observation Conductor::observation(std::uint32_t index) const {
     seen.ran = entry.decision.setting;
     seen.valid = true;
     seen.retransmissions = retransmissions_ - entry.retransmissions;
-    double count = 0, iterations = 0;
+    double count = 0, iterations = 0, ended = 0;
     seen.straggler_ns = INFINITY;
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Communicator& member = communicators_[i];
@@ -214,6 +214,7 @@ Observation Conductor::observation(std::uint32_t index) const {
         const double members = block.size;
         ++count;
         iterations += n;
+        ended += static_cast<double>(end_of_half(member, entry.half)) / member.next.period;
         seen.mean_ns += mean;
         seen.log_mean += std::log(mean > 1 ? mean : 1);
         seen.cv += variance > 0 && mean > 0 ? std::sqrt(variance) / mean : 0;
@@ -234,6 +235,7 @@ Observation Conductor::observation(std::uint32_t index) const {
         return seen;
     }
     seen.iterations = static_cast<std::uint32_t>(iterations / count);
+    seen.at_iteration = static_cast<std::uint64_t>(ended / count);
     for (double* const sum : {&seen.mean_ns, &seen.log_mean, &seen.cv, &seen.service_ns, &seen.earliness_ns}) *sum /= count;
     return seen;
 }

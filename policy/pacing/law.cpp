@@ -103,6 +103,7 @@ bool Law::take(const Observation& block) {
 void Law::learn(const Observation& block) {
     const double whole = static_cast<double>(block.iterations) + decision_.washout;
     account_.iterations += block.iterations + decision_.washout;
+    if (block.at_iteration > account_.iterations) account_.iterations = block.at_iteration;
     account_.total_ms += block.mean_ns * whole / 1e6;
     if (block.ran.arm == Arm::off) off_.add(block);
     if (trial_ < account_.count) {

@@ -22,8 +22,9 @@ constexpr double refine_proof = 2.3;         // log 10: both settings belong to 
 
 bool are_alike(const Setting& a, const Setting& b) {
     if (a.arm != b.arm || a.width != b.width) return false;
-    const double rate = static_cast<double>(a.rate_bytes_s), other = static_cast<double>(b.rate_bytes_s);
-    return std::fabs(rate - other) <= 0.05 * rate;  // rates follow what was measured, and that scatters
+    // rates and slots follow what was measured, and that scatters
+    const auto near = [](std::uint64_t one, std::uint64_t other) { return std::fabs(static_cast<double>(one) - static_cast<double>(other)) <= 0.05 * static_cast<double>(one); };
+    return near(a.rate_bytes_s, b.rate_bytes_s) && (a.arm != Arm::slots || near(a.delay_ns, b.delay_ns));
 }
 
 }  // namespace
@@ -54,7 +55,11 @@ std::uint32_t Law::trial_of(const Setting& setting) {
 }
 
 bool Law::begin_round(bool anyway) {
-    plan_count_ = arms_to_try(facts_, off_.signature(facts_, tuning_), anyway, plan_);
+    Arm arms[arm_count];
+    const std::uint32_t count = arms_to_try(facts_, off_.signature(facts_, tuning_), anyway, arms);
+    plan_count_ = 0;
+    for (std::uint32_t i = 0; i < count; ++i)
+        if ((tuning_.without >> static_cast<std::uint32_t>(arms[i]) & 1) == 0) plan_[plan_count_++] = arms[i];
     plan_at_ = 0;
     round_lost_ = false;
     ++rounds_;
@@ -148,7 +153,8 @@ void Law::end_attempt(Ended why) {
         trial.ended = candidate.out != Ended::running ? candidate.out : chosen || why != Ended::engaged ? why : Ended::no_verdict;
         trial.decided_iteration = account_.iterations;
         write_probe(trial, candidate.test);
-        if (candidate.out != Ended::loses) continue;
+        // What spent the budget and was behind is not what the next round should begin with.
+        if (candidate.out != Ended::loses && !(why == Ended::budget && candidate.test.mean() < 0)) continue;
         Shunned& shunned = shunned_[arm][candidate.slot];
         double blocks = shun_blocks * std::pow(4, shunned.times);
         if (blocks > tuning_.longest_backoff_blocks) blocks = tuning_.longest_backoff_blocks;

@@ -37,6 +37,7 @@ constexpr double error_share_of_class(std::uint32_t index) {
 struct Observation {
     Setting ran;
     std::uint32_t iterations = 0;      // of the mean communicator, washout left out
+    std::uint64_t at_iteration = 0;    // of the job, at the block's end; 0: not known, the measured ones are counted
     bool valid = false;                // all members took part, none learnt of it late
     double mean_ns = 0;                // of an iteration: mean over communicators
     double log_mean = 0;               // mean over communicators of log(mean iteration, ns): what arms are compared by

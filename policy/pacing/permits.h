@@ -26,7 +26,7 @@ inline constexpr std::uint64_t longest_permit_ns = 100'000'000;
 
 // See PermitRule::lead_percent. A call of 128 KiB over 100 Mbit/s uses the link for 10.9 of about 13.4 ms: the rest of its time it
 // meets its partner, or waits for the last bytes. tests/bench/permits/rules.cpp shows what follows.
-inline constexpr std::uint32_t default_lead_percent = 20;
+inline constexpr std::uint32_t default_lead_percent = 0;
 
 struct PermitRule {
     enum class Kind : std::uint8_t {

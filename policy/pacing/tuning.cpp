@@ -126,6 +126,17 @@ const char* set_arms(Text list, Tuning& tuning) {
     return nullptr;
 }
 
+const char* set_without(Text list, Tuning& tuning) {
+    tuning.without = 0;
+    if (list.size() == 0) return "a list of arms is missing";
+    while (list.size() > 0) {
+        Arm arm = Arm::off;
+        if (!arm_name(list.cut(','), arm) || arm == Arm::off) return "not an arm that could be tried";
+        tuning.without |= 1u << static_cast<std::uint32_t>(arm);
+    }
+    return nullptr;
+}
+
 // nullptr: good
 const char* set(Text name, Text value, Tuning& tuning) {
     if (name.is("method")) {
@@ -137,6 +148,7 @@ const char* set(Text name, Text value, Tuning& tuning) {
         }
         return "not one of ours, fixed, comparison";
     }
+    if (name.is("without")) return set_without(value, tuning);
     if (name.is("arms")) return set_arms(value, tuning);
     if (name.is("arm")) return arm_with_arguments(value, tuning.fixed) ? nullptr : "not an arm";
     if (name.is("width")) return width_of(value, tuning.fixed.width) ? nullptr : "not a width (1 to 65535)";

@@ -61,6 +61,7 @@ struct Tuning {
 #define PACED_PACING_FIELD(name, value, least, most, unit, why) double name = value;
     PACED_PACING_CONSTANTS(PACED_PACING_FIELD)
 #undef PACED_PACING_FIELD
+    std::uint32_t without = 0;              // bit a: arm a is never tried
     Setting fixed;                          // method fixed; a cap of 0 is filled in by the law
     Compared compared[compared_limit];      // method comparison
     std::uint32_t compared_count = 0;
@@ -78,6 +79,7 @@ struct WrongToken {
 // The one grammar, tokens "name=value" separated by spaces:
 //     NAME=NUMBER              a constant above, within its limits
 //     method=ours|fixed|comparison
+//     without=NAME,NAME,...    arms that are never tried
 //     arm=ARM                  method fixed; or arm=NAME with width=W rate=RATE delay=TIME threshold=TIME cap=TIME
 //     arms=ARM,ARM,...         method comparison; at most compared_limit
 //     ARM: off | hold-local | hold-remote[:DELAY] | admit:WIDTH | rate:RATE | slots:DELAY | phase:DELAY | fixed-delay:DELAY:THRESHOLD | barrier, in arms= also ours

@@ -26,13 +26,13 @@ Times faster(const Times& off, double gain_percent, double cv) {
     return times;
 }
 
-// admit gains (the best width `gain`, others half of it), rate gains less or loses
+// slots and admit gain (the best width `gain`, others half of it), rate gains less or loses
 Cell cliff(double mean_ms, double cv, double gain, Noise noise, bool common, double best_cv = 0.2) {
     Cell cell;
     cell.off = {mean_ms, cv, noise, 40};
     cell.common = common;
     cell.under = [off = cell.off, gain, best_cv](const Setting& setting) {
-        if (setting.arm == Arm::admit && setting.width == 1) return faster(off, gain, best_cv);
+        if (setting.arm == Arm::slots || (setting.arm == Arm::admit && setting.width == 1)) return faster(off, gain, best_cv);
         if (setting.arm == Arm::admit && setting.width == 2) return faster(off, gain / 2, (off.cv + best_cv) / 2);
         if (setting.arm == Arm::rate) return faster(off, -20, best_cv);
         return faster(off, 0, off.cv);

@@ -95,8 +95,8 @@ TEST(Arms, FollowTheSignature) {
     EXPECT_EQ(arms_to_try(facts, seen, false, arms), 0u);
     seen.congested = true;
     ASSERT_EQ(arms_to_try(facts, seen, false, arms), 2u);
-    EXPECT_EQ(arms[0], Arm::admit);
-    EXPECT_EQ(arms[1], Arm::slots);
+    EXPECT_EQ(arms[0], Arm::slots);
+    EXPECT_EQ(arms[1], Arm::admit);
     seen.retransmits = true;
     ASSERT_EQ(arms_to_try(facts, seen, false, arms), 3u);
     EXPECT_EQ(arms[2], Arm::rate);

@@ -29,7 +29,7 @@ struct Story {
             return Times{setting.arm == Arm::admit && setting.width == 1 ? 80.0 : 104.0, 0.1, Noise::lognormal, 0};
         };
         const Facts facts = four_groups();
-        Law law(Tuning(), facts, 3);
+        Law law(without_slots(), facts, 3);
         SimulatedJob job(cell, facts, 3);
         Decision decision = law.first();
         while (job.iterations() < iterations) {
@@ -132,7 +132,7 @@ TEST(Account, CostIsWhatProbesTookLonger) {
     Cell cell;
     cell.off = {100, 0.01, Noise::lognormal, 40};
     cell.under = [](const Setting&) { return Times{103, 0.01, Noise::lognormal, 40}; };
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(cell, four_groups(), 1);
     double paced = 0;
     Decision decision = law.first();
@@ -148,7 +148,7 @@ TEST(Account, CostIsWhatProbesTookLonger) {
 TEST(Account, NamesWhatIsStillOpenAtTheEnd) {
     Cell cell;
     cell.off = {100, 0.1, Noise::lognormal, 40};
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(cell, four_groups(), 1);
     job.run(law, 80);
     ASSERT_EQ(law.account().state, Ended::running);
@@ -162,7 +162,7 @@ TEST(Account, NamesWhatIsStillOpenAtTheEnd) {
 
 TEST(Account, LogsEachBlock) {
     Cell cell;
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(cell, four_groups(), 1);
     const Observation seen = job.block(law.first());
     law.step(seen);

@@ -127,7 +127,7 @@ TEST(Cliff, EngagesWithinFiveHundredIterations) {
             cell.off = {80, cv, Noise::timeouts, 40};
             cell.common = false;
             cell.under = [gain](const Setting& setting) {
-                const double part = setting.arm != Arm::admit ? -20 : setting.width == 1 ? gain : gain / 2;
+                const double part = setting.arm == Arm::slots || (setting.arm == Arm::admit && setting.width == 1) ? gain : setting.arm == Arm::admit ? gain / 2 : -20;
                 return Times{80 / (1 + part / 100), 0.2, Noise::timeouts, 0};
             };
             const Outcome run = whole_runs(cell, four_groups(), 100);

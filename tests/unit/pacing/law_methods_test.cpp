@@ -12,7 +12,7 @@ namespace paced::pacing::test {
 namespace {
 
 Tuning tuned(const std::string& text) {
-    Tuning tuning;
+    Tuning tuning = without_slots();
     WrongToken wrong;
     EXPECT_TRUE(parse_tuning(text.data(), text.size(), tuning, wrong)) << wrong.why;
     return tuning;
@@ -83,7 +83,7 @@ TEST(Comparison, EachRoundHasEveryArmOnceInAnOrderOfItsOwn) {
 }
 
 TEST(Comparison, OursLearnsFirstAndThenTakesPart) {
-    Law law(tuned("method=comparison arms=off,ours,barrier"), four_groups(), 1);
+    Law law(tuned("method=comparison arms=off,ours,barrier without=slots"), four_groups(), 1);
     SimulatedJob job(cell(), four_groups(), 1);
     job.run(law, 3000);
     const Account& account = law.account();

@@ -58,7 +58,7 @@ TEST(LawProperties, AnyObservationsAreSurvived) {
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         Random random(seed);
         const Facts facts = some_facts(random);
-        Tuning tuning;
+        Tuning tuning = without_slots();
         WrongToken wrong;
         const std::string text = methods[random.below(8)];
         ASSERT_TRUE(parse_tuning(text.data(), text.size(), tuning, wrong));

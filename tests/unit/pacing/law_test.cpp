@@ -32,7 +32,7 @@ const Trial* trial_of(const Account& account, Arm arm, std::uint32_t width = 0) 
 }
 
 TEST(Law, BeginsOff) {
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     const Decision first = law.first();
     EXPECT_EQ(first.setting, Setting());
     EXPECT_EQ(first.washout, 1u);
@@ -41,7 +41,7 @@ TEST(Law, BeginsOff) {
 }
 
 TEST(Law, EngagesTheWidthThatGains) {
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(gains(), four_groups(), 1);
     job.run(law, 1000);
     ASSERT_EQ(law.account().state, Ended::engaged);
@@ -61,14 +61,14 @@ TEST(Law, EngagesTheWidthThatGains) {
 TEST(Law, BlocksLastLongEnoughForDecisionsToTravel) {
     Cell cell;
     cell.off = {1, 0.01, Noise::lognormal, 0};
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(cell, four_groups(), 1);
     const Decision next = law.step(job.block(law.first()));
     EXPECT_NEAR(next.iterations, 101, 2);  // 100 ms and the washout
 }
 
 TEST(Law, GivesUpWhenTheGainIsGone) {
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(gains(), four_groups(), 1);
     job.run(law, 1000);
     ASSERT_EQ(law.account().state, Ended::engaged);
@@ -83,7 +83,7 @@ TEST(Law, GivesUpWhenTheGainIsGone) {
 }
 
 TEST(Law, GivesUpSoonWhenTheSettingTurnsBad) {
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(gains(), four_groups(), 1);
     job.run(law, 1000);
     ASSERT_EQ(law.account().state, Ended::engaged);
@@ -93,7 +93,7 @@ TEST(Law, GivesUpSoonWhenTheSettingTurnsBad) {
 }
 
 TEST(Law, GivesUpWherePermitsDoNotArrive) {
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(gains(), four_groups(), 1);
     Decision decision = law.first();
     while (law.account().state != Ended::engaged) decision = law.step(job.block(decision));
@@ -107,7 +107,7 @@ TEST(Law, GivesUpWherePermitsDoNotArrive) {
 }
 
 TEST(Law, EngagesAgainAfterABackOff) {
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(gains(), four_groups(), 1);
     job.run(law, 1000);
     const Cell before = job.cell();
@@ -129,7 +129,7 @@ TEST(Law, TriesAWidthBesideTheEngagedOne) {
         const double ms = setting.arm != Arm::admit ? 110 : setting.width == 3 ? 70 : setting.width == 2 ? 80 : 95;
         return Times{ms, 0.05, Noise::lognormal, 0};
     };
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(cell, four_groups(), 1);
     job.run(law, 3000);
     EXPECT_EQ(law.account().engaged.width, 3u);
@@ -141,7 +141,7 @@ TEST(Law, TriesAWidthBesideTheEngagedOne) {
 TEST(Law, NamesAStragglerAndStaysOff) {
     Cell cell = gains();
     cell.straggles = 0.2;
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(cell, four_groups(), 1);
     job.run(law, 200);
     EXPECT_TRUE(law.is_over());
@@ -155,13 +155,13 @@ TEST(Law, IsOverAtOnceWhereNoArmCanAct) {
     facts.communicators = 1;
     facts.size = 1;
     facts.window_ns = ~std::uint64_t{0};
-    Law law(Tuning(), facts, 1);
+    Law law(without_slots(), facts, 1);
     law.first();
     EXPECT_TRUE(law.is_over());
     EXPECT_EQ(law.account().state, Ended::not_applicable);
     facts = four_groups();
     facts.window_ns = 0;
-    Law closed(Tuning(), facts, 1);
+    Law closed(without_slots(), facts, 1);
     closed.first();
     EXPECT_EQ(closed.account().state, Ended::not_applicable);
 }
@@ -172,7 +172,7 @@ TEST(Law, WithoutASignatureProbesOnceInAWhileAndNoMore) {
     cell.under = [](const Setting&) { return Times{101, 0.02, Noise::lognormal, 0}; };
     Facts facts = four_groups();
     facts.tcp = false;  // no counter that would show it
-    Law law(Tuning(), facts, 1);
+    Law law(without_slots(), facts, 1);
     SimulatedJob job(cell, facts, 1);
     job.run(law, 255 * 9);
     EXPECT_EQ(law.account().count, 0u);
@@ -188,7 +188,7 @@ TEST(Law, ASteadyLossIsFoundByTheReCheck) {
     cell.under = [](const Setting& setting) { return Times{setting.arm == Arm::admit ? 80.0 : 100.0, 0.05, Noise::lognormal, 0}; };
     Facts facts = four_groups();
     facts.tcp = false;  // no counter that would show it
-    Law law(Tuning(), facts, 1);
+    Law law(without_slots(), facts, 1);
     SimulatedJob job(cell, facts, 1);
     job.run(law, 300 * 9);
     EXPECT_EQ(law.account().state, Ended::engaged);
@@ -198,7 +198,7 @@ TEST(Law, BackOffsGrow) {
     Cell cell;
     cell.off = {100, 0.05, Noise::lognormal, 40};
     cell.under = [](const Setting&) { return Times{102, 0.05, Noise::lognormal, 40}; };
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(cell, four_groups(), 1);
     std::vector<std::uint32_t> rests;
     std::uint32_t resting = 0;
@@ -218,7 +218,7 @@ TEST(Law, BackOffsGrow) {
 }
 
 TEST(Law, RepeatsVoidBlocksAndEndsWhenThereIsNothingElse) {
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(gains(), four_groups(), 1);
     Decision decision = law.first();
     Observation wrong = job.block(decision);
@@ -240,7 +240,7 @@ TEST(Law, RepeatsVoidBlocksAndEndsWhenThereIsNothingElse) {
 }
 
 TEST(Law, FaultMeansOffForGood) {
-    Law law(Tuning(), four_groups(), 1);
+    Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(gains(), four_groups(), 1);
     job.run(law, 1000);
     ASSERT_EQ(law.account().state, Ended::engaged);
@@ -259,7 +259,7 @@ TEST(Law, FaultMeansOffForGood) {
 
 TEST(Law, SameSeedSameDecisions) {
     const auto decisions = [](std::uint64_t seed) {
-        Law law(Tuning(), four_groups(), seed);
+        Law law(without_slots(), four_groups(), seed);
         SimulatedJob job(gains(0.5), four_groups(), 7);
         std::vector<Setting> made;
         Decision decision = law.first();
@@ -275,7 +275,7 @@ TEST(Law, PhaseIsTriedAgainstTheWayBack) {
     cell.off = {100, 0.02, Noise::lognormal, 0};
     Facts facts = four_groups();
     facts.communicators = 1;
-    Law law(Tuning(), facts, 1);
+    Law law(without_slots(), facts, 1);
     SimulatedJob job(cell, facts, 1);
     Decision decision = law.first();
     bool forth = false, back = false;

@@ -39,6 +39,13 @@ private:
     Random random_;
 };
 
+// Most tests are about an arm of several widths, so that slots, which come first, are left out.
+inline Tuning without_slots() {
+    Tuning tuning;
+    tuning.without = 1u << static_cast<std::uint32_t>(Arm::slots);
+    return tuning;
+}
+
 enum class Noise { lognormal, timeouts };
 
 // Iteration times under one setting.
