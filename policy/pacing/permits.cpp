@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy/pacing/permits.h"
 
-#include <bit>
 
 namespace paced::pacing {
 namespace {
@@ -225,6 +224,11 @@ std::uint64_t Permits::passed_on_at(const Entry& entry) const {
     return entry.granted_ns + entry.expected_ns / 100 * (100 - domain.rule.lead_percent);
 }
 
-bool Permits::is_whole(const Entry& entry, std::uint64_t members) const { return static_cast<std::uint32_t>(std::popcount(members)) >= entry.size; }
+// Counted here: where the machine has no instruction for it the compiler would call libgcc.
+bool Permits::is_whole(const Entry& entry, std::uint64_t members) const {
+    std::uint32_t count = 0;
+    for (; members != 0; members &= members - 1) ++count;
+    return count >= entry.size;
+}
 
 }  // namespace paced::pacing

@@ -23,7 +23,9 @@ TEST(Operations, CountedFunctionsAreTheSegments) {
     EXPECT_EQ(static_cast<std::uint32_t>(segment::Counter::Name), count++) << #Name;
     PACED_COUNTED_WRAPPERS(PACED_ONE)
 #undef PACED_ONE
-    EXPECT_EQ(count + 1, segment::counter_count);
+    // and two that are no function of MPI
+    EXPECT_EQ(segment::Counter::unknown_context, static_cast<segment::Counter>(count + 1));
+    EXPECT_EQ(count + 2, segment::counter_count);
 }
 
 }  // namespace
