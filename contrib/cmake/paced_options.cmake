@@ -11,6 +11,7 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 option(PACED_FABRIC_WERROR "Treat warnings as errors" ON)
 option(PACED_FABRIC_PCH "Precompile the heaviest headers of tests and of paced" ON)
+set(PACED_FABRIC_TEST_FOLDERS all CACHE STRING "Folders of tests/ to build, or all; contrib/check builds each in one preset alone")
 set(PACED_FABRIC_SANITIZE "" CACHE STRING "Sanitizers for our own programs and tests: address,undefined or thread")
 set(PACED_FABRIC_TEST_DATA ${CMAKE_SOURCE_DIR}/../shared/data CACHE PATH "Others' recorded topologies and traces; tests skip by name where it is missing")
 

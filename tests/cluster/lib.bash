@@ -75,7 +75,9 @@ both() {
   out=$(<out.txt) err=$(<err.txt)
 }
 
-same() { [[ $1 == "$2" ]] || { printf 'is:        %q\nshould be: %q\n' "$1" "$2" >&2; return 1; }; }
+# What the last command run by `both` said and how it ended, for whoever reads of a failure.
+what_was_said() { [[ -z ${code-} ]] || printf 'exit code %s, standard error:\n%s\n' "$code" "$(tail -n 30 <<<"${err-}")" >&2; }
+same() { [[ $1 == "$2" ]] || { printf 'is:        %q\nshould be: %q\n' "$1" "$2" >&2; what_was_said; return 1; }; }
 has() { [[ $1 == *"$2"* ]] || { printf 'is:          %s\nshould hold: %s\n' "$1" "$2" >&2; return 1; }; }
 lacks() { [[ $1 != *"$2"* ]] || { printf 'is:              %s\nshould not hold: %s\n' "$1" "$2" >&2; return 1; }; }
 
