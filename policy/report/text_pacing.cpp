@@ -82,6 +82,8 @@ std::string why_unpaced(const PolicyValues& policy, const PacedClass& of, const 
     if (undecided) return "not paced: the job ended before the first experiment was decided";
     if (std::any_of(arms.begin(), arms.end(), is_undecided)) return "not paced: the job ended amid the experiments" + tried;
     if (arms.empty() && of.iterations == 0) return "not paced: its turn did not come, one class is tried at a time";
+    // Its first blocks were not yet looked at, or one rank was under suspicion all the time.
+    if (arms.empty() && (of.state == "running" || of.state == "job ended")) return "not paced: the job ended before the first experiment could begin, after " + count_of(static_cast<long long>(of.iterations), "iteration");
     if (arms.empty()) return "not paced: nothing to be gained showed in " + std::to_string(of.iterations) + " iterations, so nothing was tried";
     return "not paced, nothing to be gained" + tried;
 }

@@ -222,7 +222,8 @@ TEST(PacingReport, SaysWhyItEndedWhereItDid) {
     EXPECT_EQ(of(Ended::straggler, 0), start + "left alone, since one rank is late again and again: delaying the others would not help");
     EXPECT_EQ(of(Ended::fault, 1), start + "switched off after something unexpected" + end);
     EXPECT_EQ(of(Ended::not_applicable, 0), start + "left alone: none of the ways to pace it applies here");
-    EXPECT_EQ(of(Ended::running, 0), start + "not paced: nothing to be gained showed in 2000 iterations, so nothing was tried");
+    EXPECT_EQ(of(Ended::no_gain, 0), start + "not paced: nothing to be gained showed in 2000 iterations, so nothing was tried");
+    EXPECT_EQ(of(Ended::finished, 0), start + "not paced: the job ended before the first experiment could begin, after 2000 iterations");
     EXPECT_EQ(of(Ended::running, 1, Ended::running), start + "not paced: the job ended before the first experiment was decided" + end);
     EXPECT_EQ(of(Ended::budget, 1), start + "not paced: the experiments had cost what they may: 1 setting tried in 9 blocks, none proved a gain" + end);
     ClassAccount waiting = quiet_class();
