@@ -29,6 +29,7 @@ public:
     void retransmissions(std::uint64_t segments);
     void surroundings(bool tcp, bool pays_for_waiting);
     void fault();
+    void finish() {}
     std::uint32_t directives(std::uint64_t now_ns, pacing::Directive* to, std::uint32_t limit);
     std::uint32_t lines(pacing::BlockLine* to, std::uint32_t limit);
     std::uint32_t classes() const { return 1; }
