@@ -15,6 +15,8 @@ const char* name_of(Ended ended) {
         case Ended::budget: return "budget spent";
         case Ended::not_applicable: return "not applicable";
         case Ended::finished: return "job ended";
+        case Ended::moved_on: return "another loop began";
+        case Ended::replaced: return "replaced";
     }
     return "unknown";
 }

@@ -8,8 +8,9 @@
 
 namespace paced::pacing {
 
-enum class Ended : std::uint8_t { running, engaged, no_gain, loses, no_verdict, straggler, fault, budget, not_applicable, finished };
-// "running", "engaged", "no gain", "loses", "no verdict", "persistent straggler", "fault", "budget spent", "not applicable", "job ended"
+enum class Ended : std::uint8_t { running, engaged, no_gain, loses, no_verdict, straggler, fault, budget, not_applicable, finished, moved_on, replaced };
+// "running", "engaged", "no gain", "loses", "no verdict", "persistent straggler", "fault", "budget spent", "not applicable", "job ended",
+// "another loop began", "replaced" (by a setting that was better still)
 const char* name_of(Ended ended);
 
 // What was tried, for the report.
@@ -18,6 +19,7 @@ struct Trial {
     std::uint32_t pairs = 0;
     std::uint32_t blocks = 0;          // of this setting, probes and engaged together
     std::uint64_t first_iteration = 0, decided_iteration = 0;  // counted over the class's blocks
+    std::uint64_t engaged_iteration = 0;  // 0: it never was
     Ended ended = Ended::running;
     // Gain in percent of throughput, 100 * (T_off / T_arm - 1), with a 95 % interval: of the probe, and (claimed) of the holdout.
     double probe_gain = 0, probe_low = 0, probe_high = 0;

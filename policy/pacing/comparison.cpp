@@ -19,6 +19,7 @@ void Comparison::begin(const Tuning& tuning, const Facts& facts, const OffWindow
         trial.ended = arm.ours ? why : Ended::running;
         trial.first_iteration = arm.ours ? 0 : account.iterations;
         trial.decided_iteration = account.iterations;
+        trial.engaged_iteration = arm.ours && why == Ended::engaged ? account.iterations : 0;
         ++count_;
     }
     shuffle(random);

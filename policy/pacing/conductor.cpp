@@ -45,12 +45,13 @@ Conductor::Communicator* Conductor::find(std::uint64_t id) {
     return nullptr;
 }
 
-// A program that makes and frees communicators all the time: one in no class that was not heard of for longest makes room.
+// A program that makes and frees communicators all the time: one of which nothing was ever decided, and which was not heard of
+// for longest, makes room.
 Conductor::Communicator* Conductor::free_place() {
     if (count_ < conducted_limit) return &communicators_[count_++];
     Communicator* oldest = nullptr;
     for (Communicator& one : communicators_)
-        if (one.in_class < 0 && (oldest == nullptr || one.heard_ns < oldest->heard_ns)) oldest = &one;
+        if (one.in_class < 0 && one.next.epoch == 0 && (oldest == nullptr || one.heard_ns < oldest->heard_ns)) oldest = &one;
     return oldest;
 }
 
@@ -198,7 +199,8 @@ Observation Conductor::observation(std::uint32_t index) const {
     Observation seen;
     seen.ran = entry.decision.setting;
     seen.valid = true;
-    seen.retransmissions = retransmissions_ - entry.retransmissions;
+    // a node that counts anew must not look like a storm
+    seen.retransmissions = retransmissions_ > entry.retransmissions ? retransmissions_ - entry.retransmissions : 0;
     double count = 0, iterations = 0, ended = 0;
     seen.straggler_ns = INFINITY;
     for (std::uint32_t i = 0; i < count_; ++i) {
@@ -278,7 +280,18 @@ void Conductor::end_class(std::uint32_t index, std::uint64_t now_ns) {
     entry.running = false;
 }
 
-// How much of the time a class's calls take, as far as that is known without a block: calls made times their bytes.
+// The communicators may form another class once they are steady again.
+void Conductor::leave_loop(std::uint32_t index, std::uint64_t now_ns) {
+    classes_[index].law.move_on();
+    end_class(index, now_ns);
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index)) continue;
+        member.in_class = -1;
+        member.reports = member.strange = 0;
+    }
+}
+
 bool Conductor::is_gathering(std::uint64_t now_ns) const {
     if (begun_ > 0 || class_count_ == class_limit) return false;
     for (std::uint32_t i = 0; i < count_; ++i) {
@@ -288,6 +301,7 @@ bool Conductor::is_gathering(std::uint64_t now_ns) const {
     return false;
 }
 
+// What takes most time comes first, as far as that is known without a block: calls made times their bytes.
 void Conductor::choose_active(std::uint64_t now_ns) {
     if (active_ >= 0) {
         const Class& entry = classes_[active_];
@@ -327,7 +341,7 @@ void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
     if (!entry.begun || entry.over) return;
     for (std::uint32_t i = 0; i < count_; ++i) {
         // another loop has begun: what was learnt is about the old one
-        if (communicators_[i].in_class == static_cast<std::int32_t>(index) && communicators_[i].strange >= steady_reports) return end_class(index, now_ns);
+        if (communicators_[i].in_class == static_cast<std::int32_t>(index) && communicators_[i].strange >= steady_reports) return leave_loop(index, now_ns);
     }
     if (entry.running) {
         const bool complete = is_complete(index);
@@ -366,7 +380,9 @@ std::uint32_t Conductor::directives(std::uint64_t now_ns, Directive* to, std::ui
             end_class(i, now_ns);
         }
     } else {
-        if (active_ < 0 || classes_[active_].over) choose_active(now_ns);
+        // A class that came late has its turn as soon as nobody is probed.
+        const bool is_over = active_ < 0 || classes_[active_].over;
+        if (is_over || (begun_ < class_count_ && classes_[active_].law.account().state != Ended::running)) choose_active(now_ns);
         for (std::uint32_t i = 0; i < class_count_; ++i) turn(i, now_ns);
     }
     std::uint32_t written = 0;

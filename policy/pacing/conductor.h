@@ -101,6 +101,7 @@ private:
     void choose_active(std::uint64_t now_ns);
     void begin_law(std::uint32_t index, std::uint64_t now_ns);
     void end_class(std::uint32_t index, std::uint64_t now_ns);
+    void leave_loop(std::uint32_t index, std::uint64_t now_ns);
     void give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns);
     double predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const;
     bool is_complete(std::uint32_t index) const;

@@ -151,7 +151,7 @@ Decision Law::next() {
             phase_ = Phase::fixed;
             account_.count = 1;
             account_.trials[0].setting = account_.engaged = with_cap(tuning_.fixed, facts_, off_, tuning_);
-            account_.trials[0].first_iteration = account_.iterations;
+            account_.trials[0].first_iteration = account_.trials[0].engaged_iteration = account_.iterations;
             account_.trials[0].ended = account_.state = Ended::engaged;
         } else if (off_.count() < tuning_.baseline_blocks || off_.suspects_straggler(tuning_)) {
             return run(Role::off, Setting(), trial_limit, block);
@@ -211,13 +211,20 @@ void Law::end(Ended why) {
     run(Role::off, Setting(), trial_limit, tuning_.block_iterations);
 }
 
-void Law::fault() {
-    if (is_over() && account_.state == Ended::fault) return;
+// What was engaged was so until now.
+void Law::let_go(Ended why) {
     for (std::uint32_t i = 0; i < account_.count; ++i) {
-        // what was engaged was so until now
         if (account_.trials[i].ended == Ended::engaged && account_.trials[i].setting == account_.engaged) account_.trials[i].ended = Ended::running;
     }
-    end(Ended::fault);
+    end(why);
+}
+
+void Law::fault() {
+    if (!is_over() || account_.state != Ended::fault) let_go(Ended::fault);
+}
+
+void Law::move_on() {
+    if (!is_over()) let_go(Ended::moved_on);
 }
 
 void Law::finish() {

@@ -45,6 +45,8 @@ public:
     bool following(Decision& to) const;
     // Something unexpected in this class: off, now and for good.
     void fault();
+    // The class's loop has ended and another has begun: likewise.
+    void move_on();
     // The job ended: what is still being tried will not be decided.
     void finish();
     // Off for good? Then nothing more needs to be exchanged about this class.
@@ -64,6 +66,7 @@ private:
     bool take(const Observation& block);          // false: void
     void learn(const Observation& block);
     void end(Ended why);
+    void let_go(Ended why);
 
     // probing (law_probing.cpp)
     bool begin_round(bool anyway);

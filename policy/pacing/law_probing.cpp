@@ -41,7 +41,7 @@ std::uint32_t Law::trial_of(const Setting& setting) {
     for (std::uint32_t i = 0; i < account_.count; ++i) {
         Trial& trial = account_.trials[i];
         // one that was engaged keeps its claim
-        if (!are_alike(trial.setting, setting) || trial.holdout_blocks > 0 || trial.ended == Ended::engaged) continue;
+        if (!are_alike(trial.setting, setting) || trial.engaged_iteration > 0) continue;
         trial.setting = setting;
         trial.ended = Ended::running;
         return i;
@@ -189,7 +189,7 @@ void Law::engage(const Setting& setting, std::uint32_t trial, double scale) {
     phase_ = Phase::engaged;
     engagement_.begin(setting, trial, scale, tuning_, random_);
     account_.trials[trial].ended = account_.state = Ended::engaged;
-    account_.trials[trial].decided_iteration = account_.iterations;
+    account_.trials[trial].decided_iteration = account_.trials[trial].engaged_iteration = account_.iterations;
     account_.engaged = setting;
     engaged_control_ = control_of(setting, off_);
 }
@@ -233,6 +233,9 @@ void Law::refine_pair_done(double difference, bool severe) {
     write_probe(trial, refine_);
     engagement_.interrupted();
     if (better && !worse) {
+        Trial& replaced = account_.trials[engagement_.trial()];
+        replaced.ended = Ended::replaced;
+        replaced.decided_iteration = account_.iterations;
         engage(pair_.arm, pair_.trial, refine_.deviation());
         return;
     }

@@ -24,8 +24,7 @@ inline constexpr std::uint32_t message_limit = 20000;
 // No permit lasts longer, whatever is asked for: the default of the site's window_max.
 inline constexpr std::uint64_t longest_permit_ns = 100'000'000;
 
-// See PermitRule::lead_percent. A call of 128 KiB over 100 Mbit/s uses the link for 10.9 of about 13.4 ms: the rest of its time it
-// meets its partner, or waits for the last bytes. tests/bench/permits/rules.cpp shows what follows.
+// See PermitRule::lead_percent. None: where an overlap costs time-outs it costs more than the turns' ends do (docs/pacing.md, Permits).
 inline constexpr std::uint32_t default_lead_percent = 0;
 
 struct PermitRule {

@@ -86,8 +86,7 @@ Arm arm_of(const PacedClass& of, const pacing::Trial& trial, bool finished) {
     arm.first_iteration = trial.first_iteration;
     arm.decided_at_iteration = trial.decided_iteration;
     arm.holdout_blocks = static_cast<int>(trial.holdout_blocks);
-    // A comparison has blocks without pacing too, but decides nothing.
-    if (trial.ended == pacing::Ended::engaged || (trial.holdout_blocks > 0 && trial.decided_iteration > 0)) arm.engaged_at_iteration = trial.decided_iteration;
+    if (trial.engaged_iteration > 0) arm.engaged_at_iteration = trial.engaged_iteration;
     if (trial.pairs > 0) arm.probe = gain_of(trial.probe_gain, trial.probe_low, trial.probe_high);
     // One block has no interval, and without one nothing is claimed.
     if (trial.holdout_blocks > 1 && trial.gain_low < trial.gain_high) arm.gain = gain_of(trial.gain, trial.gain_low, trial.gain_high);

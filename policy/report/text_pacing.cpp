@@ -13,15 +13,16 @@ namespace paced::report {
 namespace {
 
 constexpr std::size_t classes_shown_max = 3, classes_shown_full = 8;
-constexpr double far = 1e5;  // percent: an end of an interval that is not known
+// An end of an interval beyond a quarter or four times the throughput says nothing.
+bool is_near(double percent) { return percent > -75 && percent < 300; }
+// Whether the interval says more than nothing: it does not where its ends are a factor of 4 apart (half as fast, twice as fast).
+bool is_known(const Gain& gain) { return 100 + gain.high <= 4 * (100 + gain.low); }
 
-std::string interval_text(const Gain& gain) {
-    if (gain.high >= far) return gain.low <= -99.95 ? "95% interval not known" : "95% interval from " + change_text(gain.low) + " on";
-    return "95% interval " + change_text(gain.low) + " to " + change_text(gain.high);
-}
+std::string interval_text(const Gain& gain) { return change_text(gain.low) + " to " + change_text(gain.high); }
 
 std::string short_interval(const Gain& gain) {
-    return change_text(gain.low) + " to " + (gain.high >= far ? "?" : change_text(gain.high));
+    if (!is_near(gain.low) && !is_near(gain.high)) return "not known";
+    return (is_near(gain.low) ? change_text(gain.low) : "?") + " to " + (is_near(gain.high) ? change_text(gain.high) : "?");
 }
 
 std::vector<const Arm*> arms_of(const Report& report, const PacedClass& of) {
@@ -48,8 +49,10 @@ std::string cost_of(const PacedClass& of, const std::vector<const Arm*>& arms) {
 // What is claimed of an engaged setting, and what stands beside it.
 std::string gain_of(const Arm& arm) {
     std::string text = arm.meaning + " (" + arm.setting + ')';
-    if (arm.gain) {
-        text += ". Gain in throughput " + change_text(arm.gain->percent) + " (" + interval_text(*arm.gain) + "), measured against " +
+    if (arm.gain && !is_known(*arm.gain)) {
+        text += ". The gain is not known: the " + count_of(arm.holdout_blocks, "block") + " without pacing in between are too few, or differ too much, to tell";
+    } else if (arm.gain) {
+        text += ". Gain in throughput " + change_text(arm.gain->percent) + " (95% interval " + interval_text(*arm.gain) + "), measured against " +
                 count_of(arm.holdout_blocks, "block") + " without pacing in between";
         if (arm.gain->low <= 0 && arm.gain->high >= 0) text += ": too little to be sure of";
     } else {
@@ -73,9 +76,14 @@ std::string why_unpaced(const PolicyValues& policy, const PacedClass& of, const 
         tried = ": " + count_of(static_cast<long long>(arms.size()), "setting") + " tried in " + count_of(blocks, "block") + ", none proved a gain";
     }
     if (of.state == "budget spent") return "not paced: the experiments had cost what they may" + tried;
-    const bool undecided = arms.size() == 1 && (arms.front()->ended == "running" || arms.front()->ended == "job ended");
+    const auto is_undecided = [](const Arm* arm) { return arm->ended == "running" || arm->ended == "job ended"; };
+    if (of.state == "another loop began") return "not paced: after " + count_of(static_cast<long long>(of.iterations), "iteration") + " the program went on to another loop" + tried;
+    const bool undecided = arms.size() == 1 && is_undecided(arms.front());
     if (undecided) return "not paced: the job ended before the first experiment was decided";
+    if (std::any_of(arms.begin(), arms.end(), is_undecided)) return "not paced: the job ended amid the experiments" + tried;
     if (arms.empty() && of.iterations == 0) return "not paced: its turn did not come, one class is tried at a time";
+    // Its first blocks were not yet looked at, or one rank was under suspicion all the time.
+    if (arms.empty() && (of.state == "running" || of.state == "job ended")) return "not paced: the job ended before the first experiment could begin, after " + count_of(static_cast<long long>(of.iterations), "iteration");
     if (arms.empty()) return "not paced: nothing to be gained showed in " + std::to_string(of.iterations) + " iterations, so nothing was tried";
     return "not paced, nothing to be gained" + tried;
 }
@@ -138,7 +146,7 @@ void add_pacing_plan(Block& block, const PolicyValues& policy) {
 void add_pacing(Block& block, const Report& report, Level level) {
     if (report.policy.mode_run != "pace" && !report.pacing) return;
     if (!report.pacing) {
-        block.add("pacing", "nothing is known of it: the step's first node left no account");
+        block.add("pacing", "nothing is known of it: the step's first node left no account that can be read");
         return;
     }
     if (report.pacing->classes.empty()) {

@@ -124,7 +124,8 @@ void Gatherer::read_progress(Seen& seen, std::uint32_t i, const segment::Communi
     ++progress.local;
 }
 
-// The rank writes blocks[e % 2] whole before it stores e into finished, and leaves it alone until e + 1 is there.
+// The rank writes blocks[e % 2] whole before it stores e into finished, the epoch first, and leaves it alone until e + 1 is there: then e + 2
+// may come at any moment.
 void Gatherer::read_blocks(Seen& seen, std::uint32_t i, const segment::Communicator& communicator, const pacing::PacedRank& paced) {
     const std::uint32_t finished = load_acquire(paced.finished);
     if (finished == seen.handled[i]) return;
@@ -134,7 +135,7 @@ void Gatherer::read_blocks(Seen& seen, std::uint32_t i, const segment::Communica
         static_assert(sizeof block % 8 == 0);
         load_words(&block, &paced.blocks[epoch % 2], sizeof block);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (block.epoch != epoch || load(paced.finished) > epoch + 1) continue;  // never run, or overwritten meanwhile: missed
+        if (block.epoch != epoch || load(paced.blocks[epoch % 2].epoch) != epoch) continue;  // never run, or overwritten meanwhile: missed
         blocks_[head_.blocks++] = pacing::summary_of(block, load(communicator.id), load(communicator.size), load(communicator.rank));
     }
     seen.handled[i] = finished;

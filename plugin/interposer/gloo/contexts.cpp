@@ -17,6 +17,7 @@
 
 #include "plugin/interposer/communicators.h"
 #include "plugin/interposer/hash.h"
+#include "plugin/interposer/pacing/gate.h"
 #include "plugin/interposer/process.h"
 #include "plugin/interposer/report_line.h"
 #include "plugin/interposer/shared.h"
@@ -100,9 +101,11 @@ void connected(const Context& context, const void* real) {
 }
 
 void ends(const Context* context) {
-    if (engaged_process() == nullptr) return;
+    Process* const process = engaged_process();
+    if (process == nullptr) return;
     const Tracked* const tracked = find_tracked(reinterpret_cast<word>(context));
     if (tracked == nullptr || !tracked->threads) return;
+    if (tracked->paced != nullptr) release_communicator(*process, *tracked->paced);
     forget(reinterpret_cast<word>(context));
     if (fetch_add(living_contexts, ~0u) == 1) rest_process(true);
 }

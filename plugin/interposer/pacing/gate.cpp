@@ -31,8 +31,10 @@ constinit Paced pool[segment::communicator_limit];  // by the communicator's pla
 char segment_path[544];
 std::uint32_t crowd_claimed;              // Header::claimed when `crowded` was found out
 bool crowded = true;
-BriefLock rate_lock;
+BriefLock rate_lock;                      // of the sockets' rates
 std::uint32_t rated;                      // communicators whose setting is RATE
+std::uint64_t rate_bytes_s;               // as the last of them had it
+std::uint32_t rate_changes;
 bool sockets_counted;
 
 bool is_newer(std::uint32_t epoch, std::uint32_t than) { return epoch != 0 && static_cast<std::int32_t>(epoch - than) > 0; }
@@ -41,7 +43,11 @@ void show_block(pacing::PacedRank& shown, const pacing::RankBlock& block) {
     using Word [[gnu::may_alias]] = std::uint64_t;
     pacing::RankBlock& to = shown.blocks[block.epoch % 2];
     static_assert(sizeof block % sizeof(Word) == 0);
-    for (std::size_t i = 0; i < sizeof block / sizeof(Word); ++i) store(reinterpret_cast<Word*>(&to)[i], reinterpret_cast<const Word*>(&block)[i]);
+    static_assert(offsetof(pacing::RankBlock, epoch) == 0);
+    // The epoch first: whoever still reads the block that was here before finds it changed.
+    store(reinterpret_cast<Word*>(&to)[0], reinterpret_cast<const Word*>(&block)[0]);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    for (std::size_t i = 1; i < sizeof block / sizeof(Word); ++i) store(reinterpret_cast<Word*>(&to)[i], reinterpret_cast<const Word*>(&block)[i]);
     store_release(shown.finished, block.epoch);
 }
 
@@ -52,17 +58,25 @@ void show_void(pacing::PacedRank& shown, std::uint32_t epoch) {
     show_block(shown, block);
 }
 
+// Threads may come here at once, each for its communicator: who finds another one at the sockets leaves it to that one.
+void apply_rate(Process& process) {
+    for (std::uint32_t seen = ~load_acquire(rate_changes); seen != load_acquire(rate_changes);) {
+        if (!rate_lock.try_lock()) return;
+        seen = load_acquire(rate_changes);
+        const bool limited = load(rated) != 0;
+        const std::uint32_t count = pace_fabric_sockets(limited ? load(rate_bytes_s) : 0);
+        if (limited) store(process.slot->rank.fabric_sockets, count);
+        rate_lock.unlock();
+    }
+}
+
 void change_rate(Process& process, const Setting& from, const Setting& to) {
     if (from.arm != Arm::rate && to.arm != Arm::rate) return;
-    if (!rate_lock.try_lock()) return;
-    if (to.arm == Arm::rate && from.arm != Arm::rate) ++rated;
-    if (to.arm != Arm::rate && from.arm == Arm::rate) --rated;
-    if (to.arm == Arm::rate) {
-        store(process.slot->rank.fabric_sockets, pace_fabric_sockets(to.rate_bytes_s));
-    } else if (rated == 0) {
-        pace_fabric_sockets(0);
-    }
-    rate_lock.unlock();
+    if (to.arm == Arm::rate) store(rate_bytes_s, to.rate_bytes_s);
+    if (to.arm == Arm::rate && from.arm != Arm::rate) fetch_add(rated, 1u);
+    if (to.arm != Arm::rate && from.arm == Arm::rate) fetch_add(rated, ~0u);
+    __atomic_add_fetch(&rate_changes, 1u, __ATOMIC_ACQ_REL);
+    apply_rate(process);
 }
 
 bool may_spin(Process& process) {
@@ -182,7 +196,9 @@ bool delay(Process& process, Paced& paced, std::uint64_t sequence, bool may_wait
 
 void count_sockets_once(Process& process) {
     if (__atomic_test_and_set(&sockets_counted, __ATOMIC_RELAXED)) return;
+    const int error = errno;
     store(process.slot->rank.fabric_sockets, count_fabric_sockets());
+    errno = error;
 }
 
 }  // namespace
@@ -197,10 +213,9 @@ void prepare_gate(Process& process, const char* run_folder, const char* window) 
 }
 
 void close_gate() {
-    if (!rate_lock.try_lock()) return;
-    if (rated != 0) pace_fabric_sockets(0);
-    rated = 0;
-    rate_lock.unlock();
+    if (load(rated) == 0) return;
+    store(rated, 0u);
+    pace_fabric_sockets(0);
 }
 
 Paced* pace_communicator(Process& process, const Tracked& tracked) {
@@ -239,11 +254,17 @@ void show_period(Process& process, Paced& paced, std::uint64_t sequence) {
     store_release(shown.signature, found.signature());
 }
 
-void give_back_permit(Paced& paced) { permit_done(*paced.header, paced.permit); }
+void give_back_permit(Paced& paced) {
+    const int error = errno;
+    permit_done(*paced.header, paced.permit);
+    errno = error;
+}
 
 void release_communicator(Process& process, Paced& paced) {
+    const int error = errno;
     change_rate(process, paced.current.setting, Setting{});
     paced.current.setting = Setting{};
+    errno = error;
 }
 
 void wait_at_gate(Process& process, Paced& paced, std::uint32_t operation, std::uint64_t sequence, std::uint64_t arrival_ns, Passage& passage) {

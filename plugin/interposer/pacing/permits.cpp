@@ -63,7 +63,8 @@ bool is_open(std::uint32_t port) {
     return state == State::open;
 }
 
-// A host that closes all descriptors may have got this number for a connection of its own: nothing of ours may go there.
+// A host that closes all descriptors may have got this number for a connection of its own: nothing of ours may go there, and
+// nothing of its own may be taken from it.
 bool is_ours() {
     if (cookie_of(client.socket) == client.cookie) return true;
     fail();
@@ -105,6 +106,7 @@ void wake_up(pacing::PacedCommunicator& entry, std::uint32_t granted) {
 
 // Grants that have come, also those of a communicator that another thread of this process waits for.
 void receive(segment::Header& header, pacing::PacedCommunicator& own) {
+    if (!is_ours()) return;
     for (int i = 0; i < turn_limit; ++i) {
         std::uint8_t datagram[permit_datagram + 1];
         const ssize_t got = recv(client.socket, datagram, sizeof datagram, MSG_DONTWAIT);
@@ -129,6 +131,7 @@ bool wait_by_socket(segment::Header& header, const PermitCall& call, std::uint64
     for (;;) {
         receive(header, *call.entry);
         if (is_at_least(load_acquire(call.entry->granted), wanted)) return true;
+        if (static_cast<State>(load_acquire(client.state)) != State::open) return false;
         const std::uint64_t now = now_ns();
         if (now >= deadline_ns) return false;
         if (now >= repeat_ns) {

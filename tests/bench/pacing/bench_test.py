@@ -169,6 +169,9 @@ class Summary(unittest.TestCase):
         engaged = [{"setting": "admit:2", "ended": "no gain", "gain_percent": None}, {"setting": "admit:1", "ended": "engaged", "engaged_at_iteration": 320, "gain_percent": 31.04}]
         self.assertEqual(summary.engaged_at(engaged), 320)
         self.assertIsNone(summary.engaged_at(engaged[:1]))
+        replaced = [{"setting": "admit:2", "ended": "replaced", "engaged_at_iteration": 212}, *engaged]
+        self.assertEqual(summary.engaged_at(replaced), 212)
+        self.assertIsNone(summary.engaged_at(replaced[:2]))
         self.assertEqual(summary.tried(engaged), "admit:2: no gain; admit:1: engaged +31.0 %")
         with tempfile.TemporaryDirectory() as folder:
             result = self.measured(folder, {}, .02) | {"law": [engaged]}

@@ -68,8 +68,10 @@ def arm(rows, name):
 
 
 def engaged_at(trials):
-    """The iteration at which the law has engaged the arm that is engaged at the end; None: there is none."""
-    return next((trial["engaged_at_iteration"] for trial in trials if trial["ended"] == "engaged"), None)
+    """The iteration from which on the law had an arm engaged to the end, or those that this one replaced; None: there is none."""
+    if not any(trial["ended"] == "engaged" for trial in trials):
+        return None
+    return min(trial["engaged_at_iteration"] for trial in trials if trial["ended"] in ("engaged", "replaced"))
 
 
 def tried(trials):

@@ -249,8 +249,58 @@ TEST(Conductor, AnotherLoopIsAnotherClass) {
     world.run(10);
     ASSERT_EQ(world.conductor->classes(), 1u);
     job.rename(9);
-    world.run(10);
+    world.run(1);
     for (const Member& member : job.members()) EXPECT_EQ(member.pending.setting.arm, Arm::off);
+    world.run(9);
+    EXPECT_EQ(world.conductor->account(0).account.state, Ended::moved_on);
+    ASSERT_EQ(world.conductor->classes(), 2u);
+    EXPECT_EQ(world.conductor->account(1).facts.communicators, 2u);
+    EXPECT_GT(world.conductor->account(1).account.blocks, 0u);
+    EXPECT_EQ(world.conductor->account(1).account.void_blocks, 0u);
+}
+
+TEST(Conductor, WhatWasEngagedInALoopThatEndedIsNotSaidToBeSo) {
+    World world;
+    Job job(4, 2, 7, 2);
+    job.duration = cliff;
+    world.jobs = {&job};
+    std::uint64_t segments = 0;
+    for (int i = 0; i < 60; ++i) {
+        world.conductor->retransmissions(segments += 40);
+        world.run(2);
+    }
+    ASSERT_EQ(world.conductor->account(0).account.state, Ended::engaged);
+    job.rename(9);
+    world.run(2);
+    const Account& account = world.conductor->account(0).account;
+    EXPECT_EQ(account.state, Ended::moved_on);
+    EXPECT_EQ(account.engaged.arm, Arm::off);
+    std::uint32_t engaged = 0;
+    for (std::uint32_t i = 0; i < account.count; ++i) {
+        EXPECT_NE(account.trials[i].ended, Ended::engaged);
+        if (account.trials[i].engaged_iteration == 0) continue;
+        ++engaged;
+        EXPECT_LT(account.trials[i].engaged_iteration, account.trials[i].decided_iteration);
+    }
+    EXPECT_GT(engaged, 0u);
+}
+
+TEST(Conductor, AClassThatComesWhileAnotherIsEngagedHasItsTurn) {
+    World world;
+    Job first(4, 2, 7, 2), second(2, 4, 8, 5);
+    first.duration = cliff;
+    world.jobs = {&first};
+    std::uint64_t segments = 0;
+    for (int i = 0; i < 60; ++i) {
+        world.conductor->retransmissions(segments += 40);
+        world.run(2);
+    }
+    ASSERT_EQ(world.conductor->account(0).account.state, Ended::engaged);
+    for (Member& member : second.members()) member.next_ns = static_cast<double>(world.now);
+    world.jobs = {&first, &second};
+    world.run(20);
+    ASSERT_EQ(world.conductor->classes(), 2u);
+    EXPECT_GT(world.conductor->account(1).account.blocks, 0u);
 }
 
 TEST(Conductor, OneClassIsProbedAtATime) {

@@ -136,6 +136,8 @@ TEST(Law, TriesAWidthBesideTheEngagedOne) {
     const Trial* replaced = trial_of(law.account(), Arm::admit, 2);
     ASSERT_NE(replaced, nullptr);
     EXPECT_GT(replaced->holdout_blocks, 0u);
+    EXPECT_EQ(replaced->ended, Ended::replaced);
+    EXPECT_LT(replaced->engaged_iteration, replaced->decided_iteration);
 }
 
 TEST(Law, NamesAStragglerAndStaysOff) {

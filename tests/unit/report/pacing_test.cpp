@@ -38,6 +38,7 @@ pacing::Trial trial(const pacing::Setting& tried, std::uint32_t pairs, std::uint
     made.pairs = made.blocks = pairs;
     made.first_iteration = first;
     made.decided_iteration = decided;
+    made.engaged_iteration = ended == Ended::engaged ? decided : 0;
     made.ended = ended;
     made.probe_gain = probe;
     made.probe_low = low;
@@ -221,10 +222,14 @@ TEST(PacingReport, SaysWhyItEndedWhereItDid) {
     EXPECT_EQ(of(Ended::straggler, 0), start + "left alone, since one rank is late again and again: delaying the others would not help");
     EXPECT_EQ(of(Ended::fault, 1), start + "switched off after something unexpected" + end);
     EXPECT_EQ(of(Ended::not_applicable, 0), start + "left alone: none of the ways to pace it applies here");
-    EXPECT_EQ(of(Ended::running, 0), start + "not paced: nothing to be gained showed in 2000 iterations, so nothing was tried");
+    EXPECT_EQ(of(Ended::no_gain, 0), start + "not paced: nothing to be gained showed in 2000 iterations, so nothing was tried");
+    EXPECT_EQ(of(Ended::finished, 0), start + "not paced: the job ended before the first experiment could begin, after 2000 iterations");
     EXPECT_EQ(of(Ended::running, 1, Ended::running), start + "not paced: the job ended before the first experiment was decided" + end);
     EXPECT_EQ(of(Ended::budget, 1), start + "not paced: the experiments had cost what they may: 1 setting tried in 9 blocks, none proved a gain" + end);
     ClassAccount waiting = quiet_class();
+    EXPECT_EQ(of(Ended::finished, 2, Ended::no_gain).find("amid"), std::string::npos);
+    EXPECT_EQ(of(Ended::finished, 2, Ended::finished), start + "not paced: the job ended amid the experiments: 2 settings tried in 13 blocks, none proved a gain" + end);
+    EXPECT_EQ(of(Ended::moved_on, 0), start + "not paced: after 2000 iterations the program went on to another loop");
     waiting.account = {};
     EXPECT_EQ(paced(report_of({waiting})), start + "not paced: its turn did not come, one class is tried at a time");
 
@@ -232,8 +237,26 @@ TEST(PacingReport, SaysWhyItEndedWhereItDid) {
     gone.account.state = Ended::no_gain;
     gone.account.engaged = {};
     gone.account.trials[0].ended = Ended::no_gain;
+    gone.account.trials[0].decided_iteration = 1700;
     const std::string text = paced(report_of({gone}));
     EXPECT_NE(text.find("paced for a while from iteration 212 on, then let go (no gain): one communicator at a time"), std::string::npos) << text;
+}
+
+// Two blocks have an interval by the book, and it may say nothing.
+TEST(PacingReport, AnIntervalThatSaysNothingIsNoFact) {
+    ClassAccount account = engaged_class();
+    account.account.trials[0].gain_low = -84.3;
+    account.account.trials[0].gain_high = 758;
+    account.account.trials[0].holdout_blocks = 2;
+    account.account.trials[0].probe_low = -70;
+    account.account.trials[0].probe_high = 400;
+    const Report report = report_of({account});
+    const std::string text = paced(report);
+    EXPECT_NE(text.find("The gain is not known: the 2 blocks without pacing in between are too few, or differ too much, to tell"), std::string::npos) << text;
+    for (const std::string& line : report_lines(report, Level::full, "")) {
+        EXPECT_EQ(line.find("758"), std::string::npos) << line;
+        EXPECT_EQ(line.find("400%"), std::string::npos) << line;
+    }
 }
 
 // After a kill the account is some seconds old, and what was running then is said to be.
@@ -252,7 +275,7 @@ TEST(PacingReport, NothingLeftAndNothingToPace) {
     Report report = report_of({});
     EXPECT_EQ(paced(report), "nothing was paced: no communicator repeats the same collectives in a way that can be measured");
     report.pacing.reset();
-    EXPECT_EQ(paced(report), "nothing is known of it: the step's first node left no account");
+    EXPECT_EQ(paced(report), "nothing is known of it: the step's first node left no account that can be read");
     report.policy.mode_run = "observe";
     EXPECT_EQ(paced(report), "");
 }
