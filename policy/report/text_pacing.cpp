@@ -73,8 +73,8 @@ std::string why_unpaced(const PolicyValues& policy, const PacedClass& of, const 
         tried = ": " + count_of(static_cast<long long>(arms.size()), "setting") + " tried in " + count_of(blocks, "block") + ", none proved a gain";
     }
     if (of.state == "budget spent") return "not paced: the experiments had cost what they may" + tried;
-    const bool undecided = arms.size() == 1 && (arms.front()->ended == "running" || arms.front()->ended == "job ended");
-    if (undecided) return "not paced: the job ended before the first experiment was decided";
+    const bool undecided = std::all_of(arms.begin(), arms.end(), [](const Arm* arm) { return arm->ended == "running" || arm->ended == "job ended"; });
+    if (undecided && !arms.empty()) return "not paced: the job ended before the first experiment was decided";
     if (arms.empty() && of.iterations == 0) return "not paced: its turn did not come, one class is tried at a time";
     if (arms.empty()) return "not paced: nothing to be gained showed in " + std::to_string(of.iterations) + " iterations, so nothing was tried";
     return "not paced, nothing to be gained" + tried;
