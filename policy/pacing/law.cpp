@@ -22,7 +22,7 @@ Law::Law(const Tuning& tuning, const Facts& facts, std::uint64_t seed)
     : tuning_(tuning), facts_(facts), random_(seed), backoff_(tuning.first_backoff_blocks), recheck_(tuning.recheck_blocks), refine_wait_(tuning.refine_blocks) {}
 
 Decision Law::first() {
-    bool any = tuning_.method != Method::ours;
+    bool any = tuning_.method != Method::ours && facts_.window_ns != 0;
     for (std::uint32_t i = 0; i < arm_count && !any; ++i) any = can_act(static_cast<Arm>(i), facts_);
     if (!any) end(Ended::not_applicable);
     return run(Role::off, Setting(), trial_limit, tuning_.block_iterations);

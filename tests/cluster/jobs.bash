@@ -45,7 +45,7 @@ nothing_of_ours() {
   local node left
   for node; do
     # the brackets keep grep from finding itself
-    left=$(run_in "$node" sh -c 'cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n" | grep -E "[p]aced-fabric-[hp]|[b]in/bsp";
+    left=$(run_in "$node" sh -c 'cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n" | grep -E "[p]aced-fabric-[hp]|[b]in/(bsp|ending)";
       grep -h "^State:.*Z" /proc/[0-9]*/status; ls -d /dev/shm/*paced*/* /dev/shm/*paced*/.[!.]*' 2>/dev/null || true)
     [[ -z $left ]] || { echo "left on $node: $left" >&2; return 1; }
   done

@@ -28,6 +28,18 @@ Cell cell() {
     return made;
 }
 
+TEST(Methods, NothingRunsWhereNoDelayIsAllowed) {
+    for (const char* const method : {"method=fixed arm=rate:25mbit", "method=fixed arm=slots:11ms", "method=comparison arms=off,admit:1"}) {
+        Facts facts = four_groups();
+        facts.window_ns = 0;
+        Law law(tuned(method), facts, 1);
+        EXPECT_EQ(law.first().setting.arm, Arm::off) << method;
+        EXPECT_TRUE(law.is_over()) << method;
+        EXPECT_EQ(law.account().state, Ended::not_applicable) << method;
+        EXPECT_EQ(law.account().count, 0u) << method;
+    }
+}
+
 TEST(Fixed, RunsItsSettingAfterOneBlock) {
     Law law(tuned("method=fixed arm=admit width=1"), four_groups(), 1);
     SimulatedJob job(cell(), four_groups(), 1);
