@@ -275,6 +275,10 @@ TEST(Conductor, AnotherLoopIsAnotherClass) {
     EXPECT_EQ(world.conductor->account(1).facts.communicators, 2u);
     EXPECT_GT(world.conductor->account(1).account.blocks, 0u);
     EXPECT_EQ(world.conductor->account(1).account.void_blocks, 0u);
+    world.conductor->fault();
+    world.run(1);
+    EXPECT_EQ(world.conductor->account(0).account.state, Ended::moved_on);
+    EXPECT_EQ(world.conductor->account(1).account.state, Ended::fault);
 }
 
 TEST(Conductor, WhatWasEngagedInALoopThatEndedIsNotSaidToBeSo) {
