@@ -194,6 +194,15 @@ bool Conductor::is_lost(std::uint32_t index, std::uint64_t now_ns) const {
     return false;
 }
 
+// Whether it is lost since a member makes no calls any more: it was freed, or its part of the program is over.
+bool Conductor::has_left(std::uint32_t index, std::uint64_t now_ns) const {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Communicator& member = communicators_[i];
+        if (member.in_class == static_cast<std::int32_t>(index) && member.passed_ns == 0 && now_ns > member.heard_ns + lost_ns) return true;
+    }
+    return false;
+}
+
 Observation Conductor::observation(std::uint32_t index) const {
     const Class& entry = classes_[index];
     Observation seen;
@@ -350,7 +359,10 @@ void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
         Observation seen = observation(index);
         entry.lost = complete ? 0 : entry.lost + 1;
         if (!complete) seen.valid = false;
-        if (entry.lost == lost_limit) entry.law.fault();
+        if (entry.lost == lost_limit) {
+            if (has_left(index, now_ns)) return leave_loop(index, now_ns);
+            entry.law.fault();
+        }
         const Ended before = entry.law.account().state;
         const Decision decision = entry.law.step(seen);
         log(entry, seen);

@@ -106,6 +106,7 @@ private:
     double predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const;
     bool is_complete(std::uint32_t index) const;
     bool is_lost(std::uint32_t index, std::uint64_t now_ns) const;
+    bool has_left(std::uint32_t index, std::uint64_t now_ns) const;
     Observation observation(std::uint32_t index) const;
     void turn(std::uint32_t index, std::uint64_t now_ns);
     void log(const Class& entry, const Observation& observation);

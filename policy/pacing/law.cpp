@@ -220,7 +220,7 @@ void Law::let_go(Ended why) {
 }
 
 void Law::fault() {
-    if (!is_over() || account_.state != Ended::fault) let_go(Ended::fault);
+    if (!is_over()) let_go(Ended::fault);  // what has ended before has ended for its own reason
 }
 
 void Law::move_on() {

@@ -96,7 +96,7 @@ TEST_P(Pacing, Soak) {
     const char* const wanted = std::getenv("PACED_FABRIC_SOAK_CALLS");
     // MPICH's ranks spin: four of them on two cores are minutes, with us and without.
     const bool yields = GetParam() == Mpi::open_mpi;
-    const std::string calls = wanted != nullptr ? wanted : yields ? "4000" : "1000";
+    const std::string calls = wanted != nullptr ? wanted : yields ? "4000" : "3000";
     Job job(GetParam(), yields ? 4 : 2);
     force(job);
     FakeAgent agent(job.folder(), at_random(1));

@@ -20,7 +20,7 @@ constexpr std::uint64_t ms = 1'000'000;
 
 struct Member {
     std::uint64_t id = 0;
-    std::uint64_t calls = 0;
+    std::uint64_t calls = 0, said = 0;
     double next_ns = 0;  // when the next call ends
     std::vector<Directive> known;
     Directive running, pending;
@@ -57,10 +57,13 @@ public:
             progress.most_local = 1;
             progress.local = 1;
             progress.leaves = 2;
-            conductor.progress(progress, now_ns);
+            // as the exchange does: what has not changed is not said again
+            if (member.calls != member.said || signature_ != said_) conductor.progress(progress, now_ns);
+            member.said = member.calls;
             for (const BlockSummary& block : member_blocks_[member.id]) conductor.block(block);
             member_blocks_[member.id].clear();
         }
+        said_ = signature_;
     }
 
     void deliver(const Directive& directive) {
@@ -117,7 +120,7 @@ private:
 
     std::mt19937 random_;
     std::uint32_t size_;
-    std::uint64_t signature_;
+    std::uint64_t signature_, said_ = 0;
     std::vector<Member> members_;
     std::map<std::uint64_t, std::vector<BlockSummary>> member_blocks_;
 };
@@ -231,6 +234,21 @@ TEST(Conductor, BlocksThatNeverComeBackEndInOff) {
     for (const Member& member : job.members()) EXPECT_EQ(member.pending.setting.arm, Arm::off);
 }
 
+TEST(Conductor, ACommunicatorThatIsFreedIsNoFault) {
+    World world;
+    Job job(4, 2, 7, 4);
+    world.jobs = {&job};
+    world.run(10);
+    ASSERT_EQ(world.conductor->account(0).facts.communicators, 4u);
+    job.members()[1].next_ns = INFINITY;
+    world.run(40);
+    EXPECT_EQ(world.conductor->account(0).account.state, Ended::moved_on);
+    ASSERT_EQ(world.conductor->classes(), 2u);
+    EXPECT_EQ(world.conductor->account(1).facts.communicators, 3u);
+    EXPECT_GT(world.conductor->account(1).account.blocks, 2u);
+    EXPECT_EQ(world.conductor->account(1).account.void_blocks, 0u);
+}
+
 TEST(Conductor, AProgramThatStopsForAWhileLosesNothing) {
     World world;
     Job job(2, 2, 7, 4);
@@ -257,6 +275,10 @@ TEST(Conductor, AnotherLoopIsAnotherClass) {
     EXPECT_EQ(world.conductor->account(1).facts.communicators, 2u);
     EXPECT_GT(world.conductor->account(1).account.blocks, 0u);
     EXPECT_EQ(world.conductor->account(1).account.void_blocks, 0u);
+    world.conductor->fault();
+    world.run(1);
+    EXPECT_EQ(world.conductor->account(0).account.state, Ended::moved_on);
+    EXPECT_EQ(world.conductor->account(1).account.state, Ended::fault);
 }
 
 TEST(Conductor, WhatWasEngagedInALoopThatEndedIsNotSaidToBeSo) {
