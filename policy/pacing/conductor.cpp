@@ -17,6 +17,9 @@ constexpr std::uint32_t steady_reports = 3;
 constexpr std::uint64_t settle_ns = 500 * millisecond;
 // Nor while one is on its way into a class, for so long at most.
 constexpr std::uint64_t gathering_ns = 10'000 * millisecond;
+// One whose members do not agree may only lack the word of a busy node, which speaks a second late: such are waited for too, for so long
+// after the last one that joined.
+constexpr std::uint64_t disagreeing_ns = 2'500 * millisecond;
 // Iterations that a block may lie behind the others, or its summary behind its calls, before it is given up.
 constexpr std::uint64_t lost_iterations = 16;
 constexpr std::uint64_t lost_ns = 2'000 * millisecond;
@@ -305,7 +308,8 @@ bool Conductor::is_gathering(std::uint64_t now_ns) const {
     if (begun_ > 0 || class_count_ == class_limit) return false;
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Communicator& one = communicators_[i];
-        if (one.in_class < 0 && one.last.size > 1 && one.last.signature != 0 && one.heard_ns + lost_ns > now_ns && now_ns < one.met_ns + gathering_ns) return true;
+        const std::uint64_t until_ns = one.last.signature != 0 ? one.met_ns + gathering_ns : joined_ns_ + disagreeing_ns;
+        if (one.in_class < 0 && one.last.size > 1 && one.heard_ns + lost_ns > now_ns && now_ns < until_ns) return true;
     }
     return false;
 }

@@ -2,6 +2,7 @@
 #include "plugin/interposer/exchange/branch.h"
 
 #include <cstring>
+#include <ctime>
 
 #include "plugin/interposer/shared.h"
 
@@ -13,14 +14,21 @@ constexpr std::uint64_t look_interval_ns = 25'000'000, longest_look_interval_ns 
 constexpr std::uint32_t summaries_limit = 100;
 constexpr std::size_t around_payload = sizeof(FrameHeader) + mac_size;
 
+// Of this thread: on a busy machine a look may last much longer than it works, and that is no reason to look more rarely.
+std::uint64_t worked_ns() {
+    timespec time;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 ? static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec) : 0;
+}
+
 }  // namespace
 
 void Branch::look(std::uint64_t now) {
     if (now < next_look_ns_) return;
+    const std::uint64_t before = worked_ns();
     gatherer_.look(now);
     // what it reads is the user's own memory: nonsense there (a program that writes astray) is off for good, like any other
     if (!junction_.hear(Junction::own, gatherer_.head(), gatherer_.progresses(), gatherer_.blocks(), now)) off();
-    const std::uint64_t behind = now_ns(), spent = behind - now;
+    const std::uint64_t behind = now_ns(), spent = worked_ns() - before;
     const std::uint64_t interval = spent * 1000 > look_interval_ns ? spent * 1000 : look_interval_ns;
     next_look_ns_ = behind + (interval < longest_look_interval_ns ? interval : longest_look_interval_ns);
 }
