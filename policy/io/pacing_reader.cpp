@@ -34,7 +34,7 @@ bool is_sane(const pacing::Setting& setting) {
            setting.delay_ns < century_ns && setting.threshold_ns < century_ns && setting.service_ns < century_ns;
 }
 
-bool is_sane(pacing::Ended ended) { return static_cast<std::uint32_t>(ended) <= static_cast<std::uint32_t>(pacing::Ended::replaced); }
+bool is_sane(pacing::Ended ended) { return static_cast<std::uint32_t>(ended) <= static_cast<std::uint32_t>(pacing::Ended::not_better); }
 
 bool is_sane(const pacing::Trial& trial) {
     return is_sane(trial.setting) && is_sane(trial.ended) && is_interval(trial.probe_low, trial.probe_gain, trial.probe_high) &&

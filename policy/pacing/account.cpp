@@ -17,6 +17,7 @@ const char* name_of(Ended ended) {
         case Ended::finished: return "job ended";
         case Ended::moved_on: return "another loop began";
         case Ended::replaced: return "replaced";
+        case Ended::not_better: return "not better";
     }
     return "unknown";
 }

@@ -8,9 +8,9 @@
 
 namespace paced::pacing {
 
-enum class Ended : std::uint8_t { running, engaged, no_gain, loses, no_verdict, straggler, fault, budget, not_applicable, finished, moved_on, replaced };
+enum class Ended : std::uint8_t { running, engaged, no_gain, loses, no_verdict, straggler, fault, budget, not_applicable, finished, moved_on, replaced, not_better };
 // "running", "engaged", "no gain", "loses", "no verdict", "persistent straggler", "fault", "budget spent", "not applicable", "job ended",
-// "another loop began", "replaced" (by a setting that was better still)
+// "another loop began", "replaced" (by a setting that was better still), "not better" (than the engaged one)
 const char* name_of(Ended ended);
 
 // What was tried, for the report.

@@ -239,7 +239,7 @@ void Law::refine_pair_done(double difference, bool severe) {
         engage(pair_.arm, pair_.trial, refine_.deviation());
         return;
     }
-    trial.ended = severe ? Ended::loses : Ended::no_gain;  // over the engaged one
+    trial.ended = severe ? Ended::loses : Ended::not_better;
     trial.decided_iteration = account_.iterations;
     refine_wait_ = refine_wait_ * 2 < tuning_.longest_backoff_blocks ? refine_wait_ * 2 : tuning_.longest_backoff_blocks;
 }

@@ -59,7 +59,7 @@ std::string gain_of(const Arm& arm) {
         text += ". No gain is claimed: too few blocks without pacing came after that";
     }
     if (arm.mean_ms > 0) text += ". Iterations of " + time_text(arm.mean_ms) + ", CV " + cv_text(arm.cv);
-    if (arm.mean_ms > 0 && arm.off_mean_ms > 0) text += "; without it " + time_text(arm.off_mean_ms) + ", CV " + cv_text(arm.off_cv);
+    if (arm.mean_ms > 0 && arm.off_mean_ms > 0 && arm.gain && is_known(*arm.gain)) text += "; without it " + time_text(arm.off_mean_ms) + ", CV " + cv_text(arm.off_cv);
     if (arm.held_ms > 0) text += ". A rank was held for " + time_text(arm.held_ms) + " of an iteration in the mean";
     return text;
 }
@@ -84,7 +84,7 @@ std::string why_unpaced(const PolicyValues& policy, const PacedClass& of, const 
     if (arms.empty() && of.iterations == 0) return "not paced: its turn did not come, one class is tried at a time";
     // Its first blocks were not yet looked at, or one rank was under suspicion all the time.
     if (arms.empty() && (of.state == "running" || of.state == "job ended")) return "not paced: the job ended before the first experiment could begin, after " + count_of(static_cast<long long>(of.iterations), "iteration");
-    if (arms.empty()) return "not paced: nothing to be gained showed in " + std::to_string(of.iterations) + " iterations, so nothing was tried";
+    if (arms.empty()) return "not paced: nothing to be gained showed in " + count_of(static_cast<long long>(of.blocks - of.void_blocks), "block") + " of iterations, so nothing was tried";
     return "not paced, nothing to be gained" + tried;
 }
 
@@ -112,7 +112,7 @@ void add_trials(Block& block, const std::vector<const Arm*>& arms, Level level) 
                    arm->probe ? short_interval(*arm->probe) : "-", time_text(arm->held_ms), arm->ended});
     block.add({}, table);
     if (level != Level::full) return;
-    block.add({}, "iterations: until it was decided; probe: change of throughput in the experiment; held: per rank and iteration");
+    block.add({}, "iterations: until it was decided; probe: change of throughput in the experiment, against no pacing or, once a setting was engaged, against that; held: per rank and iteration");
     block.add({}, legend_of(arms));
 }
 

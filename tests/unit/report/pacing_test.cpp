@@ -222,7 +222,7 @@ TEST(PacingReport, SaysWhyItEndedWhereItDid) {
     EXPECT_EQ(of(Ended::straggler, 0), start + "left alone, since one rank is late again and again: delaying the others would not help");
     EXPECT_EQ(of(Ended::fault, 1), start + "switched off after something unexpected" + end);
     EXPECT_EQ(of(Ended::not_applicable, 0), start + "left alone: none of the ways to pace it applies here");
-    EXPECT_EQ(of(Ended::no_gain, 0), start + "not paced: nothing to be gained showed in 2000 iterations, so nothing was tried");
+    EXPECT_EQ(of(Ended::no_gain, 0), start + "not paced: nothing to be gained showed in 250 blocks of iterations, so nothing was tried");
     EXPECT_EQ(of(Ended::finished, 0), start + "not paced: the job ended before the first experiment could begin, after 2000 iterations");
     EXPECT_EQ(of(Ended::running, 1, Ended::running), start + "not paced: the job ended before the first experiment was decided" + end);
     EXPECT_EQ(of(Ended::running, 2, Ended::running), start + "not paced, nothing to be gained: 2 settings tried in 13 blocks, none proved a gain" + end);
@@ -258,6 +258,7 @@ TEST(PacingReport, AnIntervalThatSaysNothingIsNoFact) {
     const Report report = report_of({account});
     const std::string text = paced(report);
     EXPECT_NE(text.find("The gain is not known: the 2 blocks without pacing in between are too few, or differ too much, to tell"), std::string::npos) << text;
+    EXPECT_EQ(text.find("without it"), std::string::npos) << text;
     for (const std::string& line : report_lines(report, Level::full, "")) {
         EXPECT_EQ(line.find("758"), std::string::npos) << line;
         EXPECT_EQ(line.find("400%"), std::string::npos) << line;
