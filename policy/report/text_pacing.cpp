@@ -78,8 +78,7 @@ std::string why_unpaced(const PolicyValues& policy, const PacedClass& of, const 
     if (of.state == "budget spent") return "not paced: the experiments had cost what they may" + tried;
     const auto is_undecided = [](const Arm* arm) { return arm->ended == "running" || arm->ended == "job ended"; };
     if (of.state == "another loop began") return "not paced: after " + count_of(static_cast<long long>(of.iterations), "iteration") + " the program went on to another loop" + tried;
-    const bool undecided = arms.size() == 1 && is_undecided(arms.front());
-    if (undecided) return "not paced: the job ended before the first experiment was decided";
+    if (!arms.empty() && std::all_of(arms.begin(), arms.end(), is_undecided)) return "not paced: the job ended before the first experiment was decided";
     if (std::any_of(arms.begin(), arms.end(), is_undecided)) return "not paced: the job ended amid the experiments" + tried;
     if (arms.empty() && of.iterations == 0) return "not paced: its turn did not come, one class is tried at a time";
     // Its first blocks were not yet looked at, or one rank was under suspicion all the time.

@@ -225,7 +225,7 @@ TEST(PacingReport, SaysWhyItEndedWhereItDid) {
     EXPECT_EQ(of(Ended::no_gain, 0), start + "not paced: nothing to be gained showed in 250 blocks of iterations, so nothing was tried");
     EXPECT_EQ(of(Ended::finished, 0), start + "not paced: the job ended before the first experiment could begin, after 2000 iterations");
     EXPECT_EQ(of(Ended::running, 1, Ended::running), start + "not paced: the job ended before the first experiment was decided" + end);
-    EXPECT_EQ(of(Ended::running, 2, Ended::running), start + "not paced, nothing to be gained: 2 settings tried in 13 blocks, none proved a gain" + end);
+    EXPECT_EQ(of(Ended::running, 2, Ended::running), start + "not paced: the job ended amid the experiments: 2 settings tried in 13 blocks, none proved a gain" + end);
     ClassAccount competing = quiet_class();  // settings of one arm, none of them given up yet
     competing.account.state = competing.account.trials[0].ended = competing.account.trials[1].ended = Ended::finished;
     competing.account.probe_cost_ms = -1;
