@@ -84,8 +84,8 @@ Signature OffWindow::signature(const Facts& facts, const Tuning& tuning) const {
     if (count_ == 0) return seen;
     const double mean = mean_ns(), calls = facts.calls > 0 ? facts.calls : 1;
     const double worth = mean * worth_percent / 100;
-    // Segments sent again take time only where calls take time.
-    seen.retransmits = mean_of(&Kept::retransmissions) >= 1 && service_ns() * calls >= worth;
+    // Segments sent again take time only where calls take time; a few are sent again on any network, and tell nothing of an iteration.
+    seen.retransmits = mean_of(&Kept::retransmissions) >= mean_of(&Kept::iterations) && service_ns() * calls >= worth;
     const double longest = longest_service_ns();
     const bool inflated = longest >= tuning.inflation * service_ns() && longest - service_ns() >= worth * mean_of(&Kept::iterations);
     seen.congested = seen.retransmits || inflated;

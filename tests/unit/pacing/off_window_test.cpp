@@ -31,9 +31,12 @@ TEST(Signature, QuietBlocksShowNothing) {
 }
 
 TEST(Signature, RetransmissionsCountWhereCallsTakeTime) {
-    OffWindow off, instant;
+    OffWindow off, instant, few;
     Observation seen = block(100);
-    seen.retransmissions = 3;
+    seen.retransmissions = seen.iterations - 1;  // fewer than one an iteration: any network has those
+    few.add(seen);
+    EXPECT_FALSE(few.signature(four_groups(), Tuning()).retransmits);
+    seen.retransmissions = seen.iterations;
     off.add(seen);
     seen.service_ns = 1000;
     seen.longest_service_ns = 2000;
