@@ -148,9 +148,20 @@ public:
         }
     }
 
+    // The same, while 40 segments are sent again in each round.
+    void run_losing(int rounds, double seconds) {
+        for (int i = 0; i < rounds; ++i) {
+            conductor->retransmissions(segments_ += 40);
+            run(seconds);
+        }
+    }
+
     std::unique_ptr<Conductor> conductor;
     std::vector<Job*> jobs;
     std::uint64_t now = 1000 * ms;
+
+private:
+    std::uint64_t segments_ = 0;
 };
 
 // Overload: every so often a group stalls for 200 ms, unless turns are taken.
@@ -208,12 +219,8 @@ TEST(Conductor, EngagesWhatHelpsAndLeavesAloneWhatDoesNot) {
     World world;
     Job job(4, 2, 7, 2);
     job.duration = cliff;
-    std::uint64_t segments = 0;
     world.jobs = {&job};
-    for (int i = 0; i < 60; ++i) {
-        world.conductor->retransmissions(segments += 40);
-        world.run(2);
-    }
+    world.run_losing(60, 2);
     const auto& account = world.conductor->account(0);
     EXPECT_TRUE(account.account.state == Ended::engaged) << name_of(account.account.state);
     EXPECT_TRUE(account.account.engaged.arm == Arm::admit || account.account.engaged.arm == Arm::slots) << name_of(account.account.engaged.arm);
@@ -232,11 +239,7 @@ TEST(Conductor, AFaultTurnsEverythingOffForGood) {
     Job job(4, 2, 7, 2);
     job.duration = cliff;
     world.jobs = {&job};
-    std::uint64_t segments = 0;
-    for (int i = 0; i < 10; ++i) {
-        world.conductor->retransmissions(segments += 40);
-        world.run(2);
-    }
+    world.run_losing(10, 2);
     world.conductor->fault();
     world.run(1);
     for (const Member& member : job.members()) EXPECT_EQ(member.pending.setting.arm, Arm::off);
@@ -308,11 +311,7 @@ TEST(Conductor, WhatWasEngagedInALoopThatEndedIsNotSaidToBeSo) {
     Job job(4, 2, 7, 2);
     job.duration = cliff;
     world.jobs = {&job};
-    std::uint64_t segments = 0;
-    for (int i = 0; i < 60; ++i) {
-        world.conductor->retransmissions(segments += 40);
-        world.run(2);
-    }
+    world.run_losing(60, 2);
     ASSERT_EQ(world.conductor->account(0).account.state, Ended::engaged);
     job.rename(9);
     world.run(2);
@@ -334,11 +333,7 @@ TEST(Conductor, AClassThatComesWhileAnotherIsEngagedHasItsTurn) {
     Job first(4, 2, 7, 2), second(2, 4, 8, 5);
     first.duration = cliff;
     world.jobs = {&first};
-    std::uint64_t segments = 0;
-    for (int i = 0; i < 60; ++i) {
-        world.conductor->retransmissions(segments += 40);
-        world.run(2);
-    }
+    world.run_losing(60, 2);
     ASSERT_EQ(world.conductor->account(0).account.state, Ended::engaged);
     for (Member& member : second.members()) member.next_ns = static_cast<double>(world.now);
     world.jobs = {&first, &second};
