@@ -28,6 +28,7 @@ struct Trial {
     double mean_ms = 0, cv = 0;        // engaged blocks
     double off_mean_ms = 0, off_cv = 0;  // off blocks beside them
     double held_ms = 0;                // per member and iteration, in this setting's blocks
+    std::uint64_t held_calls = 0, timeouts = 0;  // calls of members that were delayed there, and delays that only their deadline ended
     bool ours = false;                 // method comparison: the arm that the law has chosen
 };
 inline constexpr std::uint32_t trial_limit = 24;
@@ -40,6 +41,7 @@ struct Account {
     double total_ms = 0;
     Ended state = Ended::running;      // now
     Setting engaged;                   // off: none
+    std::uint32_t resumed = 0;         // how often its loop was taken up again after another one
 };
 
 // One finished block, for a benchmark's own statistics.

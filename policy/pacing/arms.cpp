@@ -92,10 +92,10 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
             }
             break;
         case Arm::slots:
-            // What one takes alone: they share the link now, and the quickest mean seen is near the wire time of all. Then some air,
-            // for the slot of one that ran into the next is two that collide.
+            // What one takes alone: they share the link now, and the quickest mean seen is near the wire time of all, a little below it where
+            // some began before the others. Hence a little air, then more: the slot of one that runs into the next is two that collide.
             if (!(off.least_service_ns() > 0)) break;
-            for (const double air : {1.0, 1.25}) {
+            for (const double air : {1.1, 1.35}) {
                 setting.delay_ns = rounded(whole_ns(air * off.least_service_ns() / facts.communicators));
                 to[count++] = setting;
             }

@@ -77,7 +77,7 @@ void Conductor::progress(const Progress& progress, std::uint64_t now_ns) {
     known->last = progress;
     known->heard_ns = now_ns;
     if (known->in_class < 0) {
-        if (known->reports >= steady_reports && progress.size > 1 && progress.members == progress.size && join_class(*known)) joined_ns_ = now_ns;
+        if (known->reports >= steady_reports && progress.size > 1 && progress.members == progress.size && join_class(*known, now_ns)) joined_ns_ = now_ns;
         return;
     }
     Class& entry = classes_[known->in_class];
@@ -85,14 +85,22 @@ void Conductor::progress(const Progress& progress, std::uint64_t now_ns) {
     if (entry.running && known->passed_ns == 0 && progress.calls >= end_of_half(*known, entry.half)) known->passed_ns = now_ns;
 }
 
-// A law that has begun keeps the communicators it began with.
-bool Conductor::join_class(Communicator& communicator) {
+// A law that has begun keeps the communicators it began with, or as many.
+bool Conductor::join_class(Communicator& communicator, std::uint64_t now_ns) {
     const Progress& last = communicator.last;
     for (std::uint32_t i = 0; i < class_count_; ++i) {
         Class& entry = classes_[i];
-        if (entry.begun || entry.over || !is_same_class(last, entry.account.signature, entry.account.facts)) continue;
-        communicator.in_class = static_cast<std::int32_t>(i);
+        if (entry.over || !is_same_class(last, entry.account.signature, entry.account.facts)) continue;
         Facts& facts = entry.account.facts;
+        if (entry.begun) {
+            if (!entry.left || present(i) == facts.communicators) continue;
+            communicator.in_class = static_cast<std::int32_t>(i);
+            communicator.strange = 0;
+            if (entry.back_ns == 0) entry.back_ns = now_ns;
+            if (present(i) == facts.communicators) resume_loop(i);
+            return true;
+        }
+        communicator.in_class = static_cast<std::int32_t>(i);
         ++facts.communicators;
         if (last.most_local > facts.most_local) facts.most_local = last.most_local;
         return true;
@@ -123,8 +131,11 @@ void Conductor::surroundings(bool tcp, bool pays_for_waiting) {
 void Conductor::fault() { faulted_ = true; }
 
 void Conductor::finish() {
-    for (std::uint32_t i = 0; i < class_count_; ++i)
-        if (classes_[i].begun) classes_[i].law.finish();
+    for (std::uint32_t i = 0; i < class_count_; ++i) {
+        if (!classes_[i].begun) continue;
+        if (classes_[i].left) classes_[i].law.move_on();
+        classes_[i].law.finish();
+    }
 }
 
 double Conductor::predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const {
@@ -138,7 +149,7 @@ void Conductor::give(std::uint32_t index, const Decision& decision, std::uint64_
     Class& entry = classes_[index];
     entry.decision = decision;
     entry.half = 0;
-    entry.has_then = !entry.over && entry.law.following(entry.then);
+    entry.has_then = !entry.over && !entry.left && entry.law.following(entry.then);
     double least = INFINITY, most = 0;
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Communicator& member = communicators_[i];
@@ -292,10 +303,53 @@ void Conductor::end_class(std::uint32_t index, std::uint64_t now_ns) {
     entry.running = false;
 }
 
-// The communicators may form another class once they are steady again.
+std::uint32_t Conductor::present(std::uint32_t index) const {
+    std::uint32_t members = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) members += communicators_[i].in_class == static_cast<std::int32_t>(index);
+    return members;
+}
+
+// The communicators may be in another class once they are steady again.
 void Conductor::leave_loop(std::uint32_t index, std::uint64_t now_ns) {
+    Class& entry = classes_[index];
+    const Decision undone = entry.decision;
+    entry.left = true;
+    entry.back_ns = 0;
+    give(index, Decision{}, now_ns);
+    entry.decision = undone;
+    entry.running = false;
+    release(index);
+}
+
+void Conductor::resume_loop(std::uint32_t index) {
+    Class& entry = classes_[index];
+    entry.left = false;
+    entry.lost = 0;
+    entry.law.resume();
+    if (active_ < 0 || !is_probed(classes_[active_])) active_ = static_cast<std::int32_t>(index);
+}
+
+// Some are back: those that go on elsewhere are let go again, and if the others do not come the class is over.
+void Conductor::wait_for_loop(std::uint32_t index, std::uint64_t now_ns) {
+    Class& entry = classes_[index];
+    if (entry.back_ns == 0) return;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index) || member.strange < steady_reports) continue;
+        member.in_class = -1;
+        member.reports = member.strange = 0;
+    }
+    if (present(index) == 0) entry.back_ns = 0;
+    if (entry.back_ns != 0 && now_ns > entry.back_ns + gathering_ns) move_on(index, now_ns);
+}
+
+void Conductor::move_on(std::uint32_t index, std::uint64_t now_ns) {
     classes_[index].law.move_on();
     end_class(index, now_ns);
+    release(index);
+}
+
+void Conductor::release(std::uint32_t index) {
     for (std::uint32_t i = 0; i < count_; ++i) {
         Communicator& member = communicators_[i];
         if (member.in_class != static_cast<std::int32_t>(index)) continue;
@@ -314,13 +368,11 @@ bool Conductor::is_gathering(std::uint64_t now_ns) const {
     return false;
 }
 
+bool Conductor::is_probed(const Class& entry) const { return entry.begun && !entry.over && !entry.left && entry.law.account().state == Ended::running; }
+
 // What takes most time comes first, as far as that is known without a block: calls made times their bytes.
 void Conductor::choose_active(std::uint64_t now_ns) {
-    if (active_ >= 0) {
-        const Class& entry = classes_[active_];
-        // as long as it is being probed nobody else is
-        if (!entry.over && entry.begun && entry.law.account().state == Ended::running) return;
-    }
+    if (active_ >= 0 && is_probed(classes_[active_])) return;  // as long as it is nobody else is
     if (now_ns < joined_ns_ + settle_ns || is_gathering(now_ns)) return;
     // What is only there to be compared with acts on one class, the heaviest: two of them would overlap.
     if (tuning_.method != Method::ours && begun_ > 0) return;
@@ -343,7 +395,7 @@ void Conductor::choose_active(std::uint64_t now_ns) {
     // All have begun: those that rest take turns, each until its next probe has ended.
     for (std::uint32_t step = 1; step <= class_count_; ++step) {
         const std::uint32_t i = static_cast<std::uint32_t>(active_ + static_cast<std::int32_t>(step)) % class_count_;
-        if (classes_[i].over || classes_[i].law.account().state == Ended::engaged) continue;
+        if (classes_[i].over || classes_[i].left || classes_[i].law.account().state == Ended::engaged) continue;
         active_ = static_cast<std::int32_t>(i);
         return;
     }
@@ -352,8 +404,9 @@ void Conductor::choose_active(std::uint64_t now_ns) {
 void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
     Class& entry = classes_[index];
     if (!entry.begun || entry.over) return;
+    if (entry.left) return wait_for_loop(index, now_ns);
     for (std::uint32_t i = 0; i < count_; ++i) {
-        // another loop has begun: what was learnt is about the old one
+        // another loop has begun: what was learnt is about the one that was left
         if (communicators_[i].in_class == static_cast<std::int32_t>(index) && communicators_[i].strange >= steady_reports) return leave_loop(index, now_ns);
     }
     if (entry.running) {
@@ -364,7 +417,7 @@ void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
         entry.lost = complete ? 0 : entry.lost + 1;
         if (!complete) seen.valid = false;
         if (entry.lost == lost_limit) {
-            if (has_left(index, now_ns)) return leave_loop(index, now_ns);
+            if (has_left(index, now_ns)) return move_on(index, now_ns);
             entry.law.fault();
         }
         const Ended before = entry.law.account().state;
@@ -392,12 +445,13 @@ void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
 std::uint32_t Conductor::directives(std::uint64_t now_ns, Directive* to, std::uint32_t limit) {
     if (faulted_) {
         for (std::uint32_t i = 0; i < class_count_; ++i) {
+            if (classes_[i].left) classes_[i].law.move_on();
             classes_[i].law.fault();
             end_class(i, now_ns);
         }
     } else {
         // A class that came late has its turn as soon as nobody is probed.
-        const bool is_over = active_ < 0 || classes_[active_].over;
+        const bool is_over = active_ < 0 || classes_[active_].over || classes_[active_].left;
         if (is_over || (begun_ < class_count_ && classes_[active_].law.account().state != Ended::running)) choose_active(now_ns);
         for (std::uint32_t i = 0; i < class_count_; ++i) turn(i, now_ns);
     }

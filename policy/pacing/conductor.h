@@ -6,6 +6,9 @@
 //     progress of all members  ->  classes: communicators with the same signature, size and reach
 //     blocks of a class        ->  Observation  ->  Law::step  ->  Decision  ->  a Directive for each communicator
 //
+// A program alternates between loops (training, validation): a class whose communicators are seen in another loop is left, with its law as it
+// stands, and resumed when all of them are back.
+//
 // One class is probed at a time: what two experiments at once did to each other could not be told apart. First comes the class whose
 // calls take most time.
 #pragma once
@@ -85,6 +88,8 @@ private:
         Law law;
         bool begun = false;                 // the law has made its first decision
         bool over = false;
+        bool left = false;                  // its communicators do something else for now: OFF, and the law waits
+        std::uint64_t back_ns = 0;          // left: since when some of them are in its loop again; 0: none
         bool running = false;               // a block is under way
         std::uint32_t half = 0;             // which of the directive's two
         Decision decision, then;
@@ -96,12 +101,18 @@ private:
 
     Communicator* find(std::uint64_t id);
     Communicator* free_place();
-    bool join_class(Communicator& communicator);
+    bool join_class(Communicator& communicator, std::uint64_t now_ns);
+    bool is_probed(const Class& entry) const;
+    std::uint32_t present(std::uint32_t index) const;
     bool is_gathering(std::uint64_t now_ns) const;
     void choose_active(std::uint64_t now_ns);
     void begin_law(std::uint32_t index, std::uint64_t now_ns);
     void end_class(std::uint32_t index, std::uint64_t now_ns);
     void leave_loop(std::uint32_t index, std::uint64_t now_ns);
+    void resume_loop(std::uint32_t index);
+    void wait_for_loop(std::uint32_t index, std::uint64_t now_ns);
+    void move_on(std::uint32_t index, std::uint64_t now_ns);
+    void release(std::uint32_t index);
     void give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns);
     double predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const;
     bool is_complete(std::uint32_t index) const;

@@ -110,6 +110,8 @@ void Law::learn(const Observation& block) {
         ++account_.trials[trial_].blocks;
         held_ns_[trial_] += block.held_ns / (static_cast<double>(facts_.communicators > 0 ? facts_.communicators : 1) * (facts_.size > 0 ? facts_.size : 1));
         held_iterations_[trial_] += block.iterations;
+        account_.trials[trial_].held_calls += block.held;
+        account_.trials[trial_].timeouts += block.timeouts;
         account_.trials[trial_].held_ms = held_ns_[trial_] / held_iterations_[trial_] / 1e6;
     }
     switch (role_) {
@@ -225,6 +227,11 @@ void Law::fault() {
 
 void Law::move_on() {
     if (!is_over()) let_go(Ended::moved_on);
+}
+
+void Law::resume() {
+    engagement_.interrupted();
+    ++account_.resumed;
 }
 
 void Law::finish() {

@@ -45,8 +45,10 @@ public:
     bool following(Decision& to) const;
     // Something unexpected in this class: off, now and for good.
     void fault();
-    // The class's loop has ended and another has begun: likewise.
+    // The class's loop has ended for good, or with the job: likewise.
     void move_on();
+    // The loop was left for another one, and has begun again: the block under way then is repeated, and what ran before it is no neighbour.
+    void resume();
     // The job ended: what is still being tried will not be decided.
     void finish();
     // Off for good? Then nothing more needs to be exchanged about this class.

@@ -95,6 +95,8 @@ Arm arm_of(const PacedClass& of, const pacing::Trial& trial, bool finished) {
     arm.off_mean_ms = trial.off_mean_ms;
     arm.off_cv = trial.off_cv;
     arm.held_ms = trial.held_ms;
+    arm.held_calls = trial.held_calls;
+    arm.timeouts = trial.timeouts;
     arm.ended = ended_word(trial.ended, finished);
     return arm;
 }
@@ -110,6 +112,7 @@ PacedClass class_of(const Trace& trace, const ClassAccount& account, bool finish
     made.iterations = account.account.iterations;
     made.blocks = account.account.blocks;
     made.void_blocks = account.account.void_blocks;
+    made.resumed = static_cast<int>(account.account.resumed);
     made.state = ended_word(account.account.state, finished);
     if (account.account.engaged.arm != pacing::Arm::off) made.engaged = spelling_of(account.account.engaged);
     made.cost_ms = account.account.probe_cost_ms;

@@ -142,6 +142,7 @@ struct Arm {
     int holdout_blocks = 0;     // how many
     double mean_ms = 0, cv = 0, off_mean_ms = 0, off_cv = 0;  // engaged blocks, and those without pacing beside them; 0: none
     double held_ms = 0;         // our delays, per rank and iteration, in its blocks
+    std::uint64_t held_calls = 0, timeouts = 0;  // calls of ranks that were delayed, and delays that only their deadline ended
     std::string ended;          // law.h: "engaged", "no gain", "loses", ...
 
     friend bool operator==(const Arm&, const Arm&) = default;
@@ -155,6 +156,7 @@ struct PacedClass {
     std::uint64_t bytes = 0;
     bool across_leaves = false;
     std::uint64_t iterations = 0, blocks = 0, void_blocks = 0;
+    int resumed = 0;        // how often the program came back to its loop from another one
     std::string state;      // how it stood at the end, as Arm::ended
     std::string engaged;    // setting at the end; empty: none
     double cost_ms = 0;     // what experiments took longer than OFF beside them, per rank; below 0: they gained

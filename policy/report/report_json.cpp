@@ -224,6 +224,8 @@ Json arm(const Arm& a) {
             {"off_mean_ms", ms(a.off_mean_ms)},
             {"off_cv", share(a.off_cv)},
             {"held_ms", ms(a.held_ms)},
+            {"held_calls", a.held_calls},
+            {"timeouts", a.timeouts},
             {"ended", text_or_null(a.ended)}};
 }
 
@@ -246,6 +248,8 @@ Arm arm(const Json& json) {
     read(json, "off_mean_ms", a.off_mean_ms);
     read(json, "off_cv", a.off_cv);
     read(json, "held_ms", a.held_ms);
+    read(json, "held_calls", a.held_calls);
+    read(json, "timeouts", a.timeouts);
     read(json, "ended", a.ended);
     return a;
 }
@@ -260,6 +264,7 @@ Json paced_class(const PacedClass& c) {
             {"iterations", c.iterations},
             {"blocks", c.blocks},
             {"void_blocks", c.void_blocks},
+            {"resumed", c.resumed},
             {"state", c.state},
             {"engaged", text_or_null(c.engaged)},
             {"cost_ms", ms(c.cost_ms)},
@@ -277,6 +282,7 @@ PacedClass paced_class(const Json& json) {
     read(json, "iterations", c.iterations);
     read(json, "blocks", c.blocks);
     read(json, "void_blocks", c.void_blocks);
+    read(json, "resumed", c.resumed);
     read(json, "state", c.state);
     read(json, "engaged", c.engaged);
     read(json, "cost_ms", c.cost_ms);

@@ -13,16 +13,18 @@ namespace paced::report {
 namespace {
 
 constexpr std::size_t classes_shown_max = 3, classes_shown_full = 8;
-// An end of an interval beyond a quarter or four times the throughput says nothing.
-bool is_near(double percent) { return percent > -75 && percent < 300; }
+constexpr double few_timeouts = 0.01;  // of the delays
+// An end of an interval says nothing where it lies beyond half or twice the throughput of the estimate.
+bool is_near(double percent, const Gain& gain) { return 100 + percent > (100 + gain.percent) / 2 && 100 + percent < (100 + gain.percent) * 2; }
 // Whether the interval says more than nothing: it does not where its ends are a factor of 4 apart (half as fast, twice as fast).
 bool is_known(const Gain& gain) { return 100 + gain.high <= 4 * (100 + gain.low); }
 
 std::string interval_text(const Gain& gain) { return change_text(gain.low) + " to " + change_text(gain.high); }
 
 std::string short_interval(const Gain& gain) {
-    if (!is_near(gain.low) && !is_near(gain.high)) return "not known";
-    return (is_near(gain.low) ? change_text(gain.low) : "?") + " to " + (is_near(gain.high) ? change_text(gain.high) : "?");
+    const bool low = is_near(gain.low, gain), high = is_near(gain.high, gain);
+    if (!low && !high) return "not known";
+    return (low ? change_text(gain.low) : "?") + " to " + (high ? change_text(gain.high) : "?");
 }
 
 std::vector<const Arm*> arms_of(const Report& report, const PacedClass& of) {
@@ -61,6 +63,8 @@ std::string gain_of(const Arm& arm) {
     if (arm.mean_ms > 0) text += ". Iterations of " + time_text(arm.mean_ms) + ", CV " + cv_text(arm.cv);
     if (arm.mean_ms > 0 && arm.off_mean_ms > 0 && arm.gain && is_known(*arm.gain)) text += "; without it " + time_text(arm.off_mean_ms) + ", CV " + cv_text(arm.off_cv);
     if (arm.held_ms > 0) text += ". A rank was held for " + time_text(arm.held_ms) + " of an iteration in the mean";
+    if (static_cast<double>(arm.timeouts) > few_timeouts * static_cast<double>(arm.held_calls))
+        text += ". Of " + count_of(static_cast<long long>(arm.held_calls), "delay") + ' ' + std::to_string(arm.timeouts) + " ended by their deadline alone";
     return text;
 }
 
@@ -116,7 +120,14 @@ void add_trials(Block& block, const std::vector<const Arm*>& arms, Level level) 
 }
 
 // A benchmark's own: every setting against blocks without pacing, and nothing claimed.
-void add_comparison(Block& block, const PacedClass& of, const std::vector<const Arm*>& arms) {
+void add_comparison(Block& block, const PacedClass& of, const std::vector<const Arm*>& arms, bool is_fixed) {
+    if (is_fixed) {
+        block.add("pacing", of.label + ": one setting from the start, for a benchmark, and nothing is claimed");
+        for (const Arm* arm : arms)
+            block.add({}, arm->meaning + " (" + arm->setting + "), " + count_of(arm->blocks, "block") + (arm->mean_ms > 0 ? ": iterations of " + time_text(arm->mean_ms) + ", CV " + cv_text(arm->cv) : "") +
+                              ", a rank held for " + time_text(arm->held_ms) + " of an iteration in the mean");
+        return;
+    }
     block.add("pacing", of.label + ": a comparison for a benchmark, nothing is claimed");
     TextTable table({{"setting"}, {"", false, true}, {"rounds", true}, {"mean", true}, {"CV", true}, {"change", true}, {"95% interval"}});
     for (const Arm* arm : arms)
@@ -157,10 +168,11 @@ void add_pacing(Block& block, const Report& report, Level level) {
         const PacedClass& of = report.pacing->classes[i];
         const std::vector<const Arm*> arms = arms_of(report, of);
         if (report.policy.pacing.value.starts_with("method=")) {
-            add_comparison(block, of, arms);
+            add_comparison(block, of, arms, report.policy.pacing.value.starts_with("method=fixed"));
             continue;
         }
-        block.add("pacing", of.label + ": " + outcome_of(report.policy, of, arms) + cost_of(of, arms));
+        const std::string resumed = of.resumed > 0 ? ". The program left this loop and came back to it " + count_of(of.resumed, "time") : "";
+        block.add("pacing", of.label + ": " + outcome_of(report.policy, of, arms) + cost_of(of, arms) + resumed);
         // One line is enough where nothing was to be gained; who wants to know what was tried asks for full.
         if (!arms.empty() && (engaged_of(arms) != nullptr || level == Level::full)) add_trials(block, arms, level);
     }

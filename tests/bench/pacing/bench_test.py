@@ -29,7 +29,7 @@ def made_up(effects, noise=0.0, rounds=60, seed=1, off_ms=100.0):
     """A report whose arm `a` has throughput 1 + effects[a] of off's, each block with its own noise and each round with a common one."""
     draw = random.Random(seed)
     blocks = []
-    for number in range(rounds):
+    for number in range(1, rounds + 1):
         common = draw.gauss(0, noise)
         order = list(ARMS)
         draw.shuffle(order)
@@ -85,8 +85,8 @@ class Change(unittest.TestCase):
 class Report(unittest.TestCase):
     def test_rounds_that_are_not_whole_do_not_count(self):
         content = made_up({}, rounds=5)
-        content["blocks"][0]["valid"] = False  # round 0
-        del content["blocks"][-1]              # round 4
+        content["blocks"][0]["valid"] = False  # round 1
+        del content["blocks"][-1]              # round 5
         self.assertEqual(len(report.rounds(content, ARMS)), 3)
 
     def test_a_block_that_was_repeated_counts_once(self):
@@ -96,6 +96,11 @@ class Report(unittest.TestCase):
         rounds = report.rounds(content, ARMS)
         self.assertEqual(len(rounds), 1)
         self.assertLess(rounds[0][void["arm"]][1], 1e6)
+
+    def test_blocks_of_the_search_for_ours_are_no_round(self):
+        content = made_up({}, rounds=2)
+        content["blocks"] = [dict(content["blocks"][0], arm="slots:12ms", round=0), dict(content["blocks"][0], arm="off", round=0)] + content["blocks"]
+        self.assertEqual(len(report.rounds(content, ARMS)), 2)
 
     def test_of_several_classes_the_one_with_most_bytes(self):
         content = made_up({}, rounds=2)
@@ -154,16 +159,33 @@ class Summary(unittest.TestCase):
     def test_outputs_hold_together(self):
         with tempfile.TemporaryDirectory() as folder:
             results = [self.measured(folder, {"ours": .1}, .1)]
-            page.write(Path(folder) / "docs/pacing.md", results, "a machine")
+            page.write(Path(folder) / "docs/pacing.md", results)
             written, figure = (Path(folder) / "docs/pacing.md").read_text(), (Path(folder) / "docs/pacing.svg").read_text()
         self.assertIn("](pacing.svg)", written)
         self.assertIn("Not finished.", written)
         self.assertTrue(figure.startswith("<svg ") and figure.endswith("</svg>\n"))
-        rows = json.loads(summary.as_json(results, "a machine"))["cells"]
+        kept = summary.as_json(results)
+        rows = json.loads(kept)["cells"]
         self.assertEqual([row["arm"] for row in rows], list(summary.ARMS))
         for key in ("cell", "arm", "pairs", "mean_ms", "cv", "p50_ms", "p99_ms", "change_percent", "change_ci95"):
             self.assertIn(key, rows[0])
         self.assertIn("groups-128k-bbr-60k", summary.table(results))
+        once = summary.as_json(summary.from_json(kept))  # targets are judged anew, by the figures as they are kept
+        self.assertEqual(json.loads(once)["cells"], rows)
+        self.assertEqual(summary.as_json(summary.from_json(once)), once)
+
+    def test_cells_of_earlier_calls_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = self.measured(folder, {"ours": .1}, .1)
+        with tempfile.TemporaryDirectory() as folder:
+            other = self.measured(folder, {"ours": .2}, .1, cells.find("ddp"))
+        with tempfile.TemporaryDirectory() as folder:
+            again = self.measured(folder, {"ours": .3}, .1)
+        both = summary.merged(summary.from_json(summary.as_json([first])), [other])
+        self.assertEqual([result["cell"] for result in both], [first["cell"], "ddp"])
+        self.assertEqual(summary.merged(both, [again]), [again, both[1]])
+        gone = summary.as_json([first]).replace('"cell": "groups-128k-bbr-60k"', '"cell": "a cell that is no more"')
+        self.assertEqual(summary.from_json(gone), [])
 
     def test_where_the_law_ended(self):
         engaged = [{"setting": "admit:2", "ended": "no gain", "gain_percent": None}, {"setting": "admit:1", "ended": "engaged", "engaged_at_iteration": 320, "gain_percent": 31.04}]
@@ -249,7 +271,7 @@ class FakeCluster:
             count = int(arguments[arguments.index("--iterations") + 1]) // (9 * len(arms[1].split(",")))
             content["blocks"] = [{"class": "c", "arm": arm, "round": number, "iterations": 8, "cv": .6, "valid": True,
                                   "mean_ms": (100 if arm in ("off", "barrier") or not shaped else 100 / 1.2) * draw.gauss(1, .02)}
-                                 for number in range(count) for arm in arms[1].split(",")]
+                                 for number in range(1, count + 1) for arm in arms[1].split(",")]
         if "--paced-fabric=off" not in arguments:
             file = next(a for a in arguments if a.startswith("--paced-fabric-report=")).partition(",")[2]
             Path(file).write_text(json.dumps(content))
@@ -262,7 +284,7 @@ class FakeCluster:
 
 class Flow(unittest.TestCase):
     def measure(self, folder, cluster, cell, pairs=200):
-        one = measure.Cell(cell, cluster, Parts(Path(folder) / cell.name, "stamp"), pairs, 3, lambda text: None)
+        one = measure.Cell(cell, cluster, Parts(Path(folder) / cell.name, "stamp"), pairs, 3, True, lambda text: None)
         one.run()
         return one
 

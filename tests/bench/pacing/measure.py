@@ -61,16 +61,16 @@ def narrow(rounds, arms):
 
 
 class Cell:
-    def __init__(self, cell, cluster, parts, pairs, seeds, say):
-        self.cell, self.cluster, self.parts, self.pairs, self.seeds, self.say = cell, cluster, parts, pairs, seeds, say
+    def __init__(self, cell, cluster, parts, pairs, seeds, whole, say):
+        self.cell, self.cluster, self.parts, self.pairs, self.seeds, self.whole_too, self.say = cell, cluster, parts, pairs, seeds, whole, say
 
     def run(self):
         settings = self.sweep()
         rounds = self.compare("main", self.cell, settings, self.pairs)
-        if self.cell.whole:
-            self.whole()
-        else:
+        if not self.cell.whole:
             self.law()
+        elif self.whole_too:
+            self.whole()
         if self.cell.fabric and self.gains(rounds, settings):
             self.compare("twin", dataclasses.replace(self.cell, host_rate="", uplink=""), settings, min(self.pairs, TWIN_PAIRS))
 
@@ -80,9 +80,9 @@ class Cell:
         left = 0 if self.parts.load("sweep") else SWEEP_ROUNDS * (1 + len(self.cell.candidates) + len(PAPER)) * block
         done = sum(len(part["rounds"]) for part in self.stored("main"))
         left += 0 if self.parts.load("main-done") else max(0, self.pairs - done) * 5 * block + self.seeds * LEARN_ITERATIONS * length
-        if self.cell.whole:
+        if self.cell.whole and self.whole_too:
             left += sum(self.cell.whole * length for i in range(WHOLE_PAIRS) for arm in ("off", "ours") if not self.parts.load(f"whole-{i}-{arm}"))
-        elif not self.parts.load("law"):
+        elif not self.cell.whole and not self.parts.load("law"):
             left += LAW_SECONDS
         return left
 

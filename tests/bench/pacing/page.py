@@ -18,7 +18,8 @@ iterations, within blocks and between them.
 - **ours**: the law of `policy/pacing`.
 - **static**: of several fixed settings the best in the sweep, as one who knew the fabric would set it.
 
-Written by `tests/bench/pacing/run --page`. On {machine}."""
+Written by `tests/bench/pacing/run --page`, which keeps cells of earlier calls: the whole table takes some hours. Each names the
+version that it was measured with. On {machine}."""
 
 
 def cell_table(rows):
@@ -32,7 +33,8 @@ def cell_table(rows):
     return lines
 
 
-def text(results, machine, figure):
+def text(results, figure):
+    machine = "; ".join(dict.fromkeys(result["machine"] for result in results))
     lines = ["# What pacing is worth", "", *wrapped(INTRODUCTION.format(block=measure.BLOCK_ITERATIONS, width=measure.HALF_WIDTH, machine=machine)), "",
              f"![Changes of throughput with their intervals]({figure})", ""]
     lines += cell_table([row for result in results for row in result["rows"]])
@@ -48,14 +50,13 @@ def text(results, machine, figure):
                                                                       "cores stand in for eight nodes, and a rank that waits frees one."), "", *cell_table(twins)]
     lines += ["", "## What the law did", "", "| cell | step | tried, and where it ended |", "|---|---|---|"]
     for result in results:
-        lines += [f"| {result['cell'].name} | {index + 1} | {summary.tried(trials)} |" for index, trials in enumerate(result["law"])]
+        lines += [f"| {result['cell']} | {index + 1} | {summary.tried(trials)} |" for index, trials in enumerate(result["law"])]
     lines += ["", "## Targets", "", "| cell | target | figure | |", "|---|---|---|---|"]
     lines += [f"| {cell} | {what} | {said} | {'met' if met else '**not met**'} |" for cell, what, said, met in summary.targets(results)]
     lines += ["", "## Commands", "", *wrapped("Each cell by itself: `tests/bench/pacing/run --cell NAME`. Its fabric, its step, and the highest load of the machine "
                                               "(1 minute) at which one of its steps began:"), ""]
     for result in results:
-        cell = result["cell"]
-        lines.append(f"- **{cell.name}**: {cell.what}. `{' '.join(cell.fabric_arguments())}`; `{result['command']}`; load {result['load']:.1f}."
+        lines.append(f"- **{result['cell']}**: {result['what']}. `{result['fabric']}`; `{result['command']}`; load {result['load']:.1f}; {result['date']}, {result['commit']}."
                      + ("" if result["finished"] else " Not finished."))
     return "\n".join(lines) + "\n"
 
@@ -74,8 +75,8 @@ def wrapped(paragraphs):
     return lines[:-1]
 
 
-def write(file, results, machine):
+def write(file, results):
     figure = file.with_suffix(".svg")
     file.parent.mkdir(parents=True, exist_ok=True)
-    figure.write_text(chart.svg([(result["cell"].name, result["rows"]) for result in results]))
-    file.write_text(text(results, machine, figure.name))
+    figure.write_text(chart.svg([(result["cell"], result["rows"]) for result in results]))
+    file.write_text(text(results, figure.name))

@@ -5,6 +5,7 @@ A part holds with the build and the cell that it was measured with (its stamp); 
 import hashlib
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -20,9 +21,15 @@ def stamp_of(build, cell):
     return digest.hexdigest()[:16]
 
 
+def commit_of(repository):
+    """As a reader finds it again; "-dirty" where tracked files differ from it. Empty without git."""
+    told = subprocess.run(["git", "-C", repository, "describe", "--always", "--dirty", "--abbrev=10"], capture_output=True, text=True, check=False)
+    return told.stdout.strip()
+
+
 class Parts:
-    def __init__(self, folder, stamp):
-        self.folder, self.stamp = Path(folder), stamp
+    def __init__(self, folder, stamp, commit=""):
+        self.folder, self.stamp, self.commit = Path(folder), stamp, commit
 
     def load(self, name):
         """None where it is not there, or of another stamp."""
@@ -37,7 +44,7 @@ class Parts:
         part = self.load(name)
         if part is None:
             started, load = time.time(), os.getloadavg()[0]
-            part = measure() | {"stamp": self.stamp, "started": round(started), "seconds": round(time.time() - started, 1), "load": round(load, 2)}
+            part = measure() | {"stamp": self.stamp, "started": round(started), "seconds": round(time.time() - started, 1), "load": round(load, 2), "commit": self.commit}
             self.folder.mkdir(parents=True, exist_ok=True)
             new = self.folder / f".{name}.new"
             new.write_text(json.dumps(part, indent=1) + "\n")

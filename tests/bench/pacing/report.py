@@ -26,7 +26,7 @@ def rounds(report, arms):
         raise Unusable("the report has no blocks: the step was not under the method 'comparison', or was over before the first had ended")
     found, label = {}, main_class(report)
     for block in blocks:
-        if block["class"] != label or not block["valid"]:
+        if block["class"] != label or not block["valid"] or block["round"] == 0:  # 0: the law is still looking for `ours`
             continue
         if block["arm"] not in arms:
             raise Unusable(f"a block of '{block['arm']}', which is none of {', '.join(arms)}")

@@ -4,13 +4,16 @@ import itertools
 import json
 import math
 import statistics
+import time
 
+import cells
 from change import change_percent, pooled, quantile
 from measure import LEARN_ITERATIONS, WHOLE_PAIRS, arms_of
 from report import Unusable
 
 ARMS = ("off", "paper", "barrier", "ours", "static")
 CLIFF_CV = 0.5  # of off: from here on there must be something to gain
+TWIN, WHOLE = "-unshaped", "-whole"  # of a cell's name in the rows
 
 
 def rows_of(cell, parts, settings):
@@ -40,7 +43,7 @@ def whole_rows(cell, pairs):
         runs = [pair[arm] for pair in pairs]
         change, low, high = (0.0, 0.0, 0.0) if arm == "off" else change_percent(off, [run["mean_ms"] for run in runs])
         cpu = [run["cpu_s"] for run in runs if run["cpu_s"] is not None]
-        rows.append({"cell": f"{cell}-whole", "cpu_s": statistics.fmean(cpu) if cpu else None, "iterations": runs[0]["iterations"], "arm": arm, "setting": arm, "pairs": len(pairs), "mean_ms": statistics.fmean(run["mean_ms"] for run in runs),
+        rows.append({"cell": f"{cell}{WHOLE}", "cpu_s": statistics.fmean(cpu) if cpu else None, "iterations": runs[0]["iterations"], "arm": arm, "setting": arm, "pairs": len(pairs), "mean_ms": statistics.fmean(run["mean_ms"] for run in runs),
                      "cv": statistics.fmean(run["cv"] for run in runs), "p50_ms": statistics.median(run["p50_ms"] for run in runs),
                      "p99_ms": statistics.median(run["longest_ms"] for run in runs), "change_percent": change, "change_ci95": [low, high]})
     return rows
@@ -50,17 +53,19 @@ def stored(parts, kind):
     return list(itertools.takewhile(lambda part: part is not None, (parts.load(f"{kind}-{i}") for i in itertools.count())))
 
 
-def of_cell(cell, parts):
-    """None where nothing of it is finished."""
+def of_cell(cell, parts, machine=""):
+    """All that is known of it, as it can be kept in a file; None where nothing of it is finished."""
     settings, main, twin = parts.load("sweep"), stored(parts, "main"), stored(parts, "twin")
     if not settings or not main:
         return None
     whole = [{arm: parts.load(f"whole-{i}-{arm}") for arm in ("off", "ours")} for i in range(WHOLE_PAIRS)]
     whole = [pair for pair in whole if all(pair.values())]
     law = [parts.load("law")] if parts.load("law") else [pair["ours"] for pair in whole]
-    return {"cell": cell, "rows": rows_of(cell.name, main, settings), "twin": rows_of(f"{cell.name}-unshaped", twin, settings) if twin else [],
-            "whole": whole_rows(cell.name, whole) if whole else [], "law": [part["tried"] for part in law], "command": main[0]["command"],
-            "finished": parts.load("main-done") is not None, "load": max(part["load"] for part in main)}
+    return {"cell": cell.name, "what": cell.what, "fabric": " ".join(cell.fabric_arguments()), "command": main[0]["command"],
+            "rows": rows_of(cell.name, main, settings), "twin": rows_of(f"{cell.name}{TWIN}", twin, settings) if twin else [],
+            "whole": whole_rows(cell.name, whole) if whole else [], "law": [part["tried"] for part in law],
+            "finished": parts.load("main-done") is not None and (not cell.whole or len(whole) == WHOLE_PAIRS), "load": max(part["load"] for part in main),
+            "commit": main[-1].get("commit", ""), "date": time.strftime("%Y-%m-%d", time.gmtime(main[-1]["started"])), "machine": machine}
 
 
 def arm(rows, name):
@@ -87,7 +92,7 @@ def targets(results):
     """[(cell, what, the figure, whether it is met)]: those that the measured cells decide."""
     decided = []
     for result in results:
-        cell, rows = result["cell"], result["rows"]
+        cell, rows = cells.find(result["cell"]), result["rows"]
         off, ours, static = arm(rows, "off"), arm(rows, "ours"), arm(rows, "static")
         low, high = ours["change_ci95"]
         gain, gain_cv = ours["change_percent"], ours["cv"] / off["cv"] if off["cv"] else 0.0
@@ -137,18 +142,40 @@ def table(results):
             lines.append(f"{row['cell']:<30} {row['arm']:<8} {row['setting']:<22} {row['pairs']:>5} {row['mean_ms']:>7.1f} ms {row['cv']:>5.2f} "
                          f"{row['change_percent']:>+6.1f} % {f'[{figure(low, 1)}, {figure(high, 1)}]':>17}")
         if not result["finished"]:
-            lines.append(f"{result['cell'].name}: not finished")
+            lines.append(f"{result['cell']}: not finished")
     lines += [f"{'met' if met else 'NOT MET':<8} {cell}: {what}: {said}" for cell, what, said, met in targets(results)]
     return "\n".join(lines)
 
 
-def as_json(results, machine):
+def as_json(results):
+    """`cells` are the rows; `steps` what else there is to say of a cell. from_json makes results of both."""
     digits = {"mean_ms": 3, "cv": 4, "p50_ms": 3, "p99_ms": 3, "change_percent": 2}
 
     def rounded(row):
         return {key: round(value, digits[key]) if key in digits else value for key, value in row.items()} | {
             key: [round(value, 2) if math.isfinite(value) else None for value in row[key]] for key in ("change_ci95", "seeds") if key in row}
 
-    return json.dumps({"machine": machine, "cells": [rounded(row) for result in results for row in (*result["rows"], *result["twin"], *result["whole"])],
-                       "law": {result["cell"].name: result["law"] for result in results},
+    return json.dumps({"machine": "; ".join(dict.fromkeys(result["machine"] for result in results)),
+                       "cells": [rounded(row) for result in results for row in (*result["rows"], *result["twin"], *result["whole"])],
+                       "steps": [{key: value for key, value in result.items() if key not in ("rows", "twin", "whole")} for result in results],
                        "targets": [dict(zip(("cell", "target", "figure", "met"), target)) for target in targets(results)]}, indent=1) + "\n"
+
+
+def from_json(text):
+    """What an earlier call has left; cells that are no more are left out."""
+    kept = json.loads(text)
+
+    def rows(name):
+        found = [row for row in kept["cells"] if row["cell"] == name]
+        for row in found:
+            row["change_ci95"] = [end if end is not None else math.copysign(math.inf, side) for side, end in zip((-1, 1), row["change_ci95"])]
+        return found
+
+    names = {cell.name for cell in cells.CELLS}
+    return [step | {"rows": rows(step["cell"]), "twin": rows(step["cell"] + TWIN), "whole": rows(step["cell"] + WHOLE)} for step in kept["steps"] if step["cell"] in names]
+
+
+def merged(kept, measured):
+    """In the order of the cells; what was measured now replaces what was kept."""
+    found = {result["cell"]: result for result in (*kept, *measured)}
+    return [found[cell.name] for cell in cells.CELLS if cell.name in found]

@@ -295,7 +295,6 @@ TEST(Conductor, AnotherLoopIsAnotherClass) {
     world.run(1);
     for (const Member& member : job.members()) EXPECT_EQ(member.pending.setting.arm, Arm::off);
     world.run(9);
-    EXPECT_EQ(world.conductor->account(0).account.state, Ended::moved_on);
     ASSERT_EQ(world.conductor->classes(), 2u);
     EXPECT_EQ(world.conductor->account(1).facts.communicators, 2u);
     EXPECT_GT(world.conductor->account(1).account.blocks, 0u);
@@ -315,6 +314,7 @@ TEST(Conductor, WhatWasEngagedInALoopThatEndedIsNotSaidToBeSo) {
     ASSERT_EQ(world.conductor->account(0).account.state, Ended::engaged);
     job.rename(9);
     world.run(2);
+    world.conductor->finish();
     const Account& account = world.conductor->account(0).account;
     EXPECT_EQ(account.state, Ended::moved_on);
     EXPECT_EQ(account.engaged.arm, Arm::off);
@@ -326,6 +326,63 @@ TEST(Conductor, WhatWasEngagedInALoopThatEndedIsNotSaidToBeSo) {
         EXPECT_LT(account.trials[i].engaged_iteration, account.trials[i].decided_iteration);
     }
     EXPECT_GT(engaged, 0u);
+}
+
+TEST(Conductor, WhatWasLearntOfALoopHoldsWhenTheProgramComesBackToIt) {
+    World world;
+    Job job(4, 2, 7, 2);
+    job.duration = cliff;
+    world.jobs = {&job};
+    world.run_losing(60, 2);
+    ASSERT_EQ(world.conductor->account(0).account.state, Ended::engaged);
+    for (int round = 1; round <= 12; ++round) {  // more than there are places for classes
+        job.rename(9);
+        world.run(5);
+        for (const Member& member : job.members()) EXPECT_EQ(member.running.setting.arm, Arm::off);
+        const std::uint64_t blocks = world.conductor->account(0).account.blocks;
+        job.rename(7);
+        world.run(10);
+        const Account& account = world.conductor->account(0).account;
+        EXPECT_EQ(account.state, Ended::engaged);
+        EXPECT_EQ(account.resumed, static_cast<std::uint32_t>(round));
+        EXPECT_GT(account.blocks, blocks + 3);
+        EXPECT_EQ(account.void_blocks, 0u);
+    }
+    EXPECT_EQ(world.conductor->classes(), 2u);
+    EXPECT_EQ(job.late, 0);
+}
+
+TEST(Conductor, AnExperimentGoesOnWhereItWasLeft) {
+    World world;
+    Job job(4, 2, 7, 2);
+    job.duration = cliff;
+    world.jobs = {&job};
+    for (int round = 0; round < 30; ++round) {
+        job.rename(7);
+        world.run_losing(4, 2);
+        job.rename(9);
+        world.run(3);
+    }
+    job.rename(7);
+    world.run(5);
+    EXPECT_EQ(world.conductor->account(0).account.state, Ended::engaged);
+    EXPECT_EQ(world.conductor->classes(), 2u);
+}
+
+TEST(Conductor, AClassThatLacksOneForGoodMakesRoom) {
+    World world;
+    Job job(4, 2, 7, 4);
+    world.jobs = {&job};
+    world.run(10);
+    job.rename(9);
+    world.run(5);
+    job.members()[1].next_ns = INFINITY;
+    job.rename(7);
+    world.run(30);
+    EXPECT_EQ(world.conductor->account(0).account.state, Ended::moved_on);
+    const std::uint32_t last = world.conductor->classes() - 1;
+    EXPECT_EQ(world.conductor->account(last).facts.communicators, 3u);
+    EXPECT_GT(world.conductor->account(last).account.blocks, 2u);
 }
 
 TEST(Conductor, AClassThatComesWhileAnotherIsEngagedHasItsTurn) {

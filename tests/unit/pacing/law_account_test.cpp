@@ -35,7 +35,11 @@ struct Story {
         while (job.iterations() < iterations) {
             const Ended state = law.account().state;
             Observation seen = job.block(decision);
-            if (decision.setting.arm != Arm::off) seen.held_ns = 8 * 2e6 * seen.iterations;  // 2 ms of each of 8 members, each iteration
+            if (decision.setting.arm != Arm::off) {
+                seen.held_ns = 8 * 2e6 * seen.iterations;  // 2 ms of each of 8 members, each iteration
+                seen.held = 8 * seen.iterations;
+                seen.timeouts = 1;
+            }
             blocks.push_back({decision, seen, state});
             decision = law.step(seen);
         }
@@ -73,6 +77,9 @@ TEST(Account, TrialsCountTheirBlocksAndHolds) {
         if (trial.setting.arm != Arm::admit) continue;
         EXPECT_EQ(trial.blocks, blocks[trial.setting.width]);
         EXPECT_NEAR(trial.held_ms, 2, 1e-9);
+        EXPECT_EQ(trial.timeouts, trial.blocks);
+        EXPECT_GE(trial.held_calls, 8u * 2 * trial.blocks);
+        EXPECT_EQ(trial.held_calls % 8, 0u);
         EXPECT_NE(trial.ended, Ended::running);
         EXPECT_GE(trial.decided_iteration, trial.first_iteration);
     }

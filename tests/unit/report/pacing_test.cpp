@@ -195,6 +195,36 @@ TEST(PacingReport, AGainThatMayBeNoneIsSaidToBe) {
     EXPECT_NE(paced(report_of({account})).find("too little to be sure of"), std::string::npos);
 }
 
+TEST(PacingReport, PermitsThatCameTooLateAreSaid) {
+    ClassAccount account = engaged_class();
+    account.account.trials[0].held_calls = 5000;
+    account.account.trials[0].timeouts = 50;
+    EXPECT_EQ(paced(report_of({account})).find("deadline"), std::string::npos);
+    account.account.trials[0].timeouts = 700;
+    const Report report = report_of({account});
+    EXPECT_EQ(report.arms.at(0).timeouts, 700u);
+    EXPECT_EQ(report.arms.at(0).held_calls, 5000u);
+    EXPECT_NE(paced(report).find("Of 5000 delays 700 ended by their deadline alone"), std::string::npos) << paced(report);
+}
+
+TEST(PacingReport, ALoopThatWasComeBackToSaysSo) {
+    ClassAccount account = engaged_class();
+    account.account.resumed = 3;
+    EXPECT_TRUE(paced(report_of({account}), Level::summary).find("The program left this loop and came back to it 3 times") != std::string::npos);
+    EXPECT_EQ(report_of({account}).pacing->classes[0].resumed, 3);
+}
+
+TEST(PacingReport, ASettingFromTheStartHasNoRounds) {
+    std::vector<JobPlan> plans = paced_plans(pairs());
+    for (JobPlan& plan : plans) plan.policy.pacing = {"method=fixed arm=admit:1", "a policy"};
+    ClassAccount account = engaged_class();
+    account.account.count = 1;
+    const std::string text = paced(report_of({account}, pairs(), plans));
+    EXPECT_NE(text.find("one setting from the start, for a benchmark, and nothing is claimed one communicator at a time (admit:1), 180 blocks: iterations of 96.2 ms, CV .090, "
+                        "a rank held for 8.10 ms of an iteration in the mean"), std::string::npos) << text;
+    EXPECT_EQ(text.find("rounds"), std::string::npos) << text;
+}
+
 TEST(PacingReport, ACliffCell) {
     const Report report = report_of({engaged_class()});
     expect_golden("pacing-engaged.txt", report_lines(report, Level::summary, "/home/ada/paced-42.json"));
