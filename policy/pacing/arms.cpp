@@ -15,30 +15,30 @@ std::uint64_t whole_ns(double ns) { return ns > 1 ? static_cast<std::uint64_t>(n
 std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 
 // Two digits are all that such a measurement has, and a name like slots:11ms is read more easily.
-std::uint64_t rounded(std::uint64_t ns) {
+std::uint64_t rounded(std::uint64_t value) {
     std::uint64_t step = 1;
-    while (ns / step >= 100) step *= 10;
-    return (ns + step / 2) / step * step;
+    while (value / step >= 100) step *= 10;
+    return (value + step / 2) / step * step;
 }
 
-// The rate at which one socket of a member sends if all share the bottleneck fairly: the payload over the quickest mean service seen, which is
-// near the wire time. Which part of the payload goes over one socket depends on the algorithm: all of it (two members), or down to one
-// part in `size` (all-to-all). The candidates cover that range, from the top.
+// The rate at which one socket of a member sends if all share the bottleneck fairly: its part of the payload over the wire time, which the
+// quickest mean service seen is near. Which part goes over one socket depends on the algorithm: all of it (two members), or down to one
+// part in `size` (all-to-all). The candidates cover that range in equal steps of their logarithm, from the top. Beyond its ends lies what the mean
+// may be wrong by: it holds some loss, or calls that began before the others (as for slots).
 std::uint32_t rates_of(const Facts& facts, const OffWindow& off, Setting (&to)[candidate_limit]) {
     const double service = off.least_service_ns();
     if (!(service > 0)) return 0;
-    constexpr double headroom = 1.25;  // the quickest mean still holds some loss; and a rate too low costs, one too high does nothing
-    const double top = headroom * static_cast<double>(facts.bytes) * 1e9 / service;
-    if (!(top < 1e12)) return 0;
-    const double span = facts.size > 2 ? facts.size : 2;
+    constexpr double above = 1.3, below = 1.1;
+    const double whole = static_cast<double>(facts.bytes) * 1e9 / service;
+    if (!(whole < 1e12)) return 0;
+    const double top = above * whole, bottom = whole / (facts.size > 2 ? facts.size : 2) / below;
     std::uint32_t count = 0;
-    const double parts[] = {1.0, std::sqrt(span), span};
-    for (double part : parts) {
-        const double rate = top / part;
+    for (std::uint32_t i = 0; i < candidate_limit; ++i) {
+        const double rate = top * std::pow(bottom / top, i / (candidate_limit - 1.0));
         if (rate < static_cast<double>(least_rate)) break;
         to[count] = {};
         to[count].arm = Arm::rate;
-        to[count++].rate_bytes_s = static_cast<std::uint64_t>(rate);
+        to[count++].rate_bytes_s = rounded(static_cast<std::uint64_t>(8 * rate)) / 8;
     }
     return count;
 }

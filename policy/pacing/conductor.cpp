@@ -404,6 +404,9 @@ void Conductor::choose_active(std::uint64_t now_ns) {
 void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
     Class& entry = classes_[index];
     if (!entry.begun || entry.over) return;
+    entry.account.facts.tcp = tcp_;
+    entry.account.facts.pays_for_waiting = pays_for_waiting_;
+    entry.law.surroundings(tcp_, pays_for_waiting_);
     if (entry.left) return wait_for_loop(index, now_ns);
     for (std::uint32_t i = 0; i < count_; ++i) {
         // another loop has begun: what was learnt is about the one that was left

@@ -221,6 +221,11 @@ void Law::let_go(Ended why) {
     end(why);
 }
 
+void Law::surroundings(bool tcp, bool pays_for_waiting) {
+    facts_.tcp = tcp;
+    facts_.pays_for_waiting = pays_for_waiting;
+}
+
 void Law::fault() {
     if (!is_over()) let_go(Ended::fault);  // what has ended before has ended for its own reason
 }

@@ -24,8 +24,9 @@ namespace {
 constexpr std::uint64_t longest_delay_ns = 1'000'000'000;
 // A remote hold ends this much before the rank's own shortest wait: what a sleeper may wake too late.
 constexpr std::uint64_t hold_margin_ns = 50'000;
-// By then an MPI has made its connections. One of the calls at which the period is looked for.
-constexpr std::uint64_t socket_call = 64;
+// By then an MPI has made its connections, or those of an algorithm that it changed to. Two of the calls at which the period is looked for.
+constexpr std::uint64_t early_socket_call = 16, late_socket_call = 64;
+constexpr std::uint32_t most_looks = 8;
 
 constinit Paced pool[segment::communicator_limit];  // by the communicator's place in the slot
 char segment_path[544];
@@ -35,7 +36,7 @@ BriefLock rate_lock;                      // of the sockets' rates
 std::uint32_t rated;                      // communicators whose setting is RATE
 std::uint64_t rate_bytes_s;               // as the last of them had it
 std::uint32_t rate_changes;
-bool sockets_counted;
+std::uint32_t sockets_looks;  // at the process's sockets
 
 bool is_newer(std::uint32_t epoch, std::uint32_t than) { return epoch != 0 && static_cast<std::int32_t>(epoch - than) > 0; }
 
@@ -194,8 +195,9 @@ bool delay(Process& process, Paced& paced, std::uint64_t sequence, bool may_wait
     return true;
 }
 
-void count_sockets_once(Process& process) {
-    if (__atomic_test_and_set(&sockets_counted, __ATOMIC_RELAXED)) return;
+// MPI connects when it first needs to. A few looks are enough: what matters is whether there are any.
+void count_sockets(Process& process) {
+    if (load(process.slot->rank.fabric_sockets) != 0 || fetch_add(sockets_looks, 1u) >= most_looks) return;
     const int error = errno;
     store(process.slot->rank.fabric_sockets, count_fabric_sockets());
     errno = error;
@@ -243,7 +245,7 @@ void finish_block(Paced& paced) {
 }
 
 void show_period(Process& process, Paced& paced, std::uint64_t sequence) {
-    if (sequence + 1 == socket_call) count_sockets_once(process);
+    if (sequence + 1 == early_socket_call || sequence + 1 == late_socket_call) count_sockets(process);
     pacing::PacedRank& shown = *paced.shown;
     const pacing::PeriodFinder& found = paced.period;
     if (load(shown.signature) == found.signature() && load(shown.period) == found.period() && load(shown.bytes) == found.bytes()) return;

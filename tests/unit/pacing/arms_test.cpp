@@ -131,10 +131,11 @@ TEST(Arms, RatesCoverWhatOneSocketMayCarry) {
     Facts facts = four_groups();
     facts.size = 8;
     Setting settings[candidate_limit];
-    ASSERT_EQ(candidates_of(Arm::rate, facts, steady(), Tuning(), settings), 3u);
-    // 128 KiB in 20 ms, all of it over one socket, and an eighth of it
-    EXPECT_NEAR(static_cast<double>(settings[0].rate_bytes_s), 1.25 * 131072 / 0.020, 1);
-    EXPECT_NEAR(static_cast<double>(settings[2].rate_bytes_s), 1.25 * 131072 / 0.020 / 8, 1);
+    ASSERT_EQ(candidates_of(Arm::rate, facts, steady(), Tuning(), settings), 4u);
+    // 128 KiB in 20 ms, all of it over one socket, and an eighth of it; beyond either what the 20 ms may be wrong by
+    EXPECT_NEAR(static_cast<double>(settings[0].rate_bytes_s), 1.3 * 131072 / 0.020, 1e5);
+    EXPECT_NEAR(static_cast<double>(settings[3].rate_bytes_s), 131072 / 0.020 / 8 / 1.1, 1e4);
+    for (int i = 1; i < 4; ++i) EXPECT_LT(settings[i].rate_bytes_s, settings[i - 1].rate_bytes_s);
     EXPECT_EQ(candidates_of(Arm::rate, facts, OffWindow(), Tuning(), settings), 0u);
 }
 
