@@ -13,6 +13,8 @@ constexpr double most_ns = 1e15;               // 11 days: beyond it a double is
 
 std::uint64_t whole_ns(double ns) { return ns > 1 ? static_cast<std::uint64_t>(ns < most_ns ? ns : most_ns) : 1; }
 std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+// Communicators that take turns with one another.
+std::uint32_t rivals_of(const Facts& facts) { return facts.rivals > 0 ? facts.rivals : facts.communicators; }
 
 // Two digits are all that such a measurement has, and a name like slots:11ms is read more easily.
 std::uint64_t rounded(std::uint64_t value) {
@@ -51,7 +53,7 @@ bool can_act(Arm arm, const Facts& facts) {
         case Arm::hold_local: return facts.most_local >= 2;
         case Arm::hold_remote: return facts.size >= 2;
         case Arm::admit:
-        case Arm::slots: return facts.communicators >= 2 && facts.size >= 2 && facts.crosses;
+        case Arm::slots: return rivals_of(facts) >= 2 && facts.size >= 2 && facts.crosses;
         case Arm::rate: return facts.tcp && facts.bytes > 0 && facts.size >= 2;
         case Arm::phase: return facts.size >= 2 && facts.crosses;
         default: return false;
@@ -80,7 +82,7 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
     setting.arm = arm;
     switch (arm) {
         case Arm::admit:
-            setting.width = facts.communicators / 2;
+            setting.width = rivals_of(facts) / 2;
             to[count++] = setting;
             if (setting.width > 3) {
                 setting.width /= 2;
@@ -96,7 +98,7 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
             // some began before the others. Hence a little air, then more: the slot of one that runs into the next is two that collide.
             if (!(off.least_service_ns() > 0)) break;
             for (const double air : {1.1, 1.35}) {
-                setting.delay_ns = rounded(whole_ns(air * off.least_service_ns() / facts.communicators));
+                setting.delay_ns = rounded(whole_ns(air * off.least_service_ns() / rivals_of(facts)));
                 to[count++] = setting;
             }
             break;
@@ -143,7 +145,7 @@ Setting with_cap(Setting setting, const Facts& facts, const OffWindow& off, cons
             break;
         case Arm::admit: {
             const std::uint32_t width = setting.width > 0 ? setting.width : 1;
-            const std::uint32_t turns = (facts.communicators + width - 1) / width;
+            const std::uint32_t turns = (rivals_of(facts) + width - 1) / width;
             const double usual = 4 * off.service_ns(), longest = off.longest_service_ns();
             const double turn = longest < usual ? longest : usual;
             cap = turns > 1 ? whole_ns((turns - 1) * turn) : 1;
@@ -151,7 +153,7 @@ Setting with_cap(Setting setting, const Facts& facts, const OffWindow& off, cons
             break;
         }
         case Arm::slots:
-            cap = facts.communicators > 1 && setting.delay_ns < longest_auto_hold_ns ? setting.delay_ns * (facts.communicators - 1) : longest_auto_hold_ns;
+            cap = rivals_of(facts) > 1 && setting.delay_ns < longest_auto_hold_ns ? setting.delay_ns * (rivals_of(facts) - 1) : longest_auto_hold_ns;
             break;
         case Arm::phase:
         case Arm::fixed_delay: cap = setting.delay_ns; break;
@@ -167,7 +169,7 @@ bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Se
     to.cap_ns = 0;
     if (setting.arm == Arm::admit) {
         to.width = congested ? setting.width / 2 : setting.width + 1;
-        return to.width >= 1 && to.width < facts.communicators;
+        return to.width >= 1 && to.width < rivals_of(facts);
     }
     if (setting.arm == Arm::rate) {
         to.rate_bytes_s = congested ? setting.rate_bytes_s * 7 / 10 : setting.rate_bytes_s + setting.rate_bytes_s / 10;

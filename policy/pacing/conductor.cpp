@@ -4,6 +4,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "policy/pacing/permits.h"
+
 namespace paced::pacing {
 namespace {
 
@@ -97,7 +99,10 @@ bool Conductor::join_class(Communicator& communicator, std::uint64_t now_ns) {
             communicator.in_class = static_cast<std::int32_t>(i);
             communicator.strange = 0;
             if (entry.back_ns == 0) entry.back_ns = now_ns;
-            if (present(i) == facts.communicators) resume_loop(i);
+            if (present(i) == facts.communicators) {
+                find_domains(i);
+                resume_loop(i);
+            }
             return true;
         }
         communicator.in_class = static_cast<std::int32_t>(i);
@@ -158,7 +163,7 @@ void Conductor::give(std::uint32_t index, const Decision& decision, std::uint64_
         if (at < least) least = at;
         if (at > most) most = at;
     }
-    std::uint32_t position = 0;
+    std::uint32_t positions[domain_limit] = {};
     for (std::uint32_t i = 0; i < count_; ++i) {
         Communicator& member = communicators_[i];
         if (member.in_class != static_cast<std::int32_t>(index)) continue;
@@ -172,14 +177,14 @@ void Conductor::give(std::uint32_t index, const Decision& decision, std::uint64_
         next.period = static_cast<std::uint32_t>(period);
         next.skip = decision.washout < decision.iterations ? decision.washout : 0;
         next.length = decision.iterations - next.skip;
-        next.position = position++;
+        next.position = positions[member.domain]++;
         next.setting = decision.setting;
-        next.setting.domain = static_cast<std::uint8_t>(index);
+        next.setting.domain = static_cast<std::uint8_t>(index * domain_limit + member.domain);
         if (entry.has_then) {
             next.then_skip = entry.then.washout < entry.then.iterations ? entry.then.washout : 0;
             next.then_length = entry.then.iterations - next.then_skip;
             next.then = entry.then.setting;
-            next.then.domain = static_cast<std::uint8_t>(index);
+            next.then.domain = next.setting.domain;
         }
         member.next = next;
         member.told = false;
@@ -283,6 +288,39 @@ void Conductor::log(const Class& entry, const Observation& seen) {
     line.retransmissions = seen.retransmissions;
 }
 
+static_assert(class_limit * domain_limit <= permit_domains && permit_domains <= 256);  // Setting::domain has 8 bits
+
+// Two communicators meet on a link where they have members under one leaf, for all of them cross its uplink. Those that do not meet, not even
+// by way of others, need not wait for each other: each domain takes turns by itself.
+void Conductor::find_domains(std::uint32_t index) {
+    std::uint64_t leaves[domain_limit] = {};
+    std::uint32_t domains = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        if (communicators_[i].in_class != static_cast<std::int32_t>(index)) continue;
+        std::uint64_t set = communicators_[i].last.leaf_set != 0 ? communicators_[i].last.leaf_set : ~std::uint64_t{0};
+        std::uint32_t kept = 0;
+        for (std::uint32_t d = 0; d < domains; ++d) {
+            if ((leaves[d] & set) != 0) {
+                set |= leaves[d];
+            } else {
+                leaves[kept++] = leaves[d];
+            }
+        }
+        if (kept == domain_limit) set |= leaves[--kept];
+        leaves[kept++] = set;
+        domains = kept;
+    }
+    std::uint32_t members[domain_limit] = {}, most = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index)) continue;
+        member.domain = 0;
+        while (member.last.leaf_set != 0 && (leaves[member.domain] & member.last.leaf_set) == 0) ++member.domain;
+        if (++members[member.domain] > most) most = members[member.domain];
+    }
+    classes_[index].account.facts.rivals = most;
+}
+
 void Conductor::begin_law(std::uint32_t index, std::uint64_t now_ns) {
     Class& entry = classes_[index];
     Facts& facts = entry.account.facts;
@@ -290,6 +328,7 @@ void Conductor::begin_law(std::uint32_t index, std::uint64_t now_ns) {
     facts.pays_for_waiting = pays_for_waiting_;
     facts.bytes = entry.account.bytes;
     facts.error_share = error_share_of_class(begun_++);
+    find_domains(index);
     entry.law = Law(tuning_, facts, seed_ + index);
     entry.begun = true;
     give(index, entry.law.first(), now_ns);

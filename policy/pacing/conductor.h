@@ -22,6 +22,7 @@ namespace paced::pacing {
 
 inline constexpr std::uint32_t conducted_limit = 256;  // communicators; more are left alone
 inline constexpr std::uint32_t class_limit = 8;
+inline constexpr std::uint32_t domain_limit = 16;     // bottleneck domains of a class; those beyond share the last one
 
 // One finished block of a class, for a benchmark that compares settings.
 struct BlockLine {
@@ -78,6 +79,7 @@ private:
         std::uint32_t reports = 0;          // in a row with this period and signature
         std::uint32_t strange = 0;          // in a row with another than its class's
         std::int32_t in_class = -1;
+        std::uint32_t domain = 0;           // within its class: those that share a leaf, directly or by way of others
         std::uint64_t passed_ns = 0;        // when its calls had passed the end of the running block; 0: not yet
         bool told = true;                   // `next` has been fetched
         Directive next;
@@ -113,6 +115,7 @@ private:
     void wait_for_loop(std::uint32_t index, std::uint64_t now_ns);
     void move_on(std::uint32_t index, std::uint64_t now_ns);
     void release(std::uint32_t index);
+    void find_domains(std::uint32_t index);
     void give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns);
     double predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const;
     bool is_complete(std::uint32_t index) const;

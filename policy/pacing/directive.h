@@ -88,7 +88,8 @@ struct Progress {
     std::uint32_t most_local;  // largest local of any node
     std::uint32_t leaves;      // how many different leaves, as far as is known here: 1, or 2 for more
     std::uint64_t leaf;        // hash of the leaf's name where leaves is 1; 0: not known
+    std::uint64_t leaf_set;    // a bit for each leaf, by its hash; leaves of one bit are taken for one
 };
-static_assert(sizeof(Progress) == 64);
+static_assert(sizeof(Progress) == 72);
 
 }  // namespace paced::pacing

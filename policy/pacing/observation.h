@@ -11,6 +11,7 @@ namespace paced::pacing {
 // What is known of a class beside its blocks.
 struct Facts {
     std::uint32_t communicators = 0;   // in the class
+    std::uint32_t rivals = 0;          // of them, the most that may meet on one link (bottleneck domain); 0: all
     std::uint32_t size = 0;            // members of each
     std::uint32_t most_local = 0;      // the most members of one communicator on one node
     bool crosses = false;              // the members of a communicator are under different leaves

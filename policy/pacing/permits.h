@@ -17,7 +17,7 @@
 namespace paced::pacing {
 
 inline constexpr std::uint32_t permit_limit = 256;   // communicators, over all domains
-inline constexpr std::uint32_t permit_domains = 8;
+inline constexpr std::uint32_t permit_domains = 128;
 inline constexpr std::uint32_t member_limit = 64;    // of one communicator
 // Requests and dones in one second. At about 5 us each this is a tenth of a core at the leader; beyond it permits cost more than they can gain.
 inline constexpr std::uint32_t message_limit = 20000;

@@ -12,6 +12,7 @@ void join(Progress& into, const Progress& other) {
     into.local += other.local;
     into.members += other.members;
     if (other.most_local > into.most_local) into.most_local = other.most_local;
+    into.leaf_set |= other.leaf_set;
     if (into.leaf == 0 && into.leaves == 1) {
         into.leaf = other.leaf;
         into.leaves = other.leaves;

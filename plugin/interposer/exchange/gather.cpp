@@ -150,6 +150,7 @@ std::uint16_t Gatherer::place_of(std::uint64_t id) {
     made.communicator = id;
     made.leaves = 1;
     made.leaf = leaf_;
+    made.leaf_set = leaf_ != 0 ? std::uint64_t{1} << leaf_ % 64 : 0;
     return static_cast<std::uint16_t>(known_);
 }
 

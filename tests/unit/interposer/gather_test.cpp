@@ -97,6 +97,7 @@ TEST_F(Gather, ProgressOfLocalMembersTogether) {
     EXPECT_EQ(p[0].bytes, 1024u);
     EXPECT_EQ(p[0].size, 8u);
     EXPECT_EQ(p[0].leaf, 77u);
+    EXPECT_EQ(p[0].leaf_set, std::uint64_t{1} << 77 % 64);
     EXPECT_EQ(p[0].leaves, 1u);
     EXPECT_EQ(p[1].signature, 0u) << "its members do not agree";
     EXPECT_EQ(p[1].period, 0u);

@@ -87,6 +87,29 @@ TEST(Arms, SlotsAreAServiceLongAndFitTheWindow) {
     EXPECT_EQ(settings[0].cap_ns, 20'000'000u);
 }
 
+TEST(Arms, TurnsAreTakenAmongRivals) {
+    Facts facts = four_groups();
+    facts.communicators = 8;
+    facts.rivals = 2;
+    OffWindow off;
+    Observation block;
+    block.iterations = 8;
+    block.valid = true;
+    block.mean_ns = 80e6;
+    block.log_mean = 18.2;
+    block.service_ns = block.longest_service_ns = 20e6;
+    for (int i = 0; i < 8; ++i) off.add(block);
+    Setting settings[candidate_limit];
+    ASSERT_EQ(candidates_of(Arm::slots, facts, off, Tuning(), settings), 2u);
+    EXPECT_EQ(settings[0].delay_ns, 11'000'000u);
+    EXPECT_EQ(settings[0].cap_ns, 11'000'000u);
+    ASSERT_EQ(candidates_of(Arm::admit, facts, off, Tuning(), settings), 1u);
+    EXPECT_EQ(settings[0].width, 1u);
+    facts.rivals = 1;
+    EXPECT_FALSE(can_act(Arm::slots, facts));
+    EXPECT_FALSE(can_act(Arm::admit, facts));
+}
+
 TEST(Arms, FollowTheSignature) {
     Facts facts = four_groups();
     facts.most_local = 2;

@@ -39,6 +39,9 @@ public:
         return std::lognormal_distribution<double>(std::log(20e6), 0.05)(random);
     };
 
+    // Of a group, a bit each.
+    std::function<std::uint64_t(int)> leaf_set = [](int) { return std::uint64_t{3}; };
+
     void run_until(double now_ns) {
         for (Member& member : members_)
             while (member.next_ns <= now_ns) call(member);
@@ -57,6 +60,7 @@ public:
             progress.most_local = 1;
             progress.local = 1;
             progress.leaves = 2;
+            progress.leaf_set = leaf_set(static_cast<int>(&member - members_.data()));
             // as the exchange does: what has not changed is not said again
             if (member.calls != member.said || signature_ != said_) conductor.progress(progress, now_ns);
             member.said = member.calls;
@@ -195,6 +199,42 @@ TEST(Conductor, ParallelGroupsAreOneClassAndChangeTogether) {
 }
 
 // A node on a busy machine may speak a second late, and until then its members seem to disagree.
+TEST(Conductor, GroupsThatShareNoLeafTakeTurnsByThemselves) {
+    struct Case {
+        int groups;
+        std::function<std::uint64_t(int)> leaf_set;
+        std::uint32_t rivals;
+        std::size_t domains;
+    };
+    const Case cases[] = {
+        {4, [](int) { return 3; }, 4, 1},
+        {4, [](int group) { return group < 2 ? 3 : 12; }, 2, 2},
+        {3, [](int group) { return std::uint64_t{3} << group; }, 3, 1},                  // the first and the last meet by way of the second
+        {4, [](int group) { return group == 3 ? 0 : std::uint64_t{3} << 2 * group; }, 4, 1},  // not known: may be anywhere
+        {20, [](int group) { return std::uint64_t{3} << 2 * group; }, 5, domain_limit},
+    };
+    for (const Case& one : cases) {
+        World world;
+        Job job(one.groups, 2, 7, 3);
+        job.leaf_set = one.leaf_set;
+        world.jobs = {&job};
+        world.run(5);
+        ASSERT_EQ(world.conductor->classes(), 1u);
+        EXPECT_EQ(world.conductor->account(0).facts.communicators, static_cast<std::uint32_t>(one.groups));
+        EXPECT_EQ(world.conductor->account(0).facts.rivals, one.rivals);
+        std::map<int, std::set<std::uint32_t>> positions;
+        int members = 0;
+        for (const Member& member : job.members()) {
+            ASSERT_NE(member.pending.epoch, 0u);
+            EXPECT_TRUE(positions[member.pending.setting.domain].insert(member.pending.position).second);
+            ++members;
+        }
+        EXPECT_EQ(positions.size(), one.domains);
+        for (const auto& [domain, taken] : positions) EXPECT_EQ(*taken.rbegin() + 1, taken.size());
+        EXPECT_EQ(members, one.groups);
+    }
+}
+
 TEST(Conductor, AGroupWhoseNodeSpeaksLateIsWaitedForButNotForEver) {
     World world;
     Job job(4, 2, 7, 1);
