@@ -60,17 +60,22 @@ def alltoall():
     return ("bsp", "--mode", "alltoall", "--bytes", "262144", "--buckets", "1", "--compute", "20", "--jitter", "0.03")
 
 
-ADMIT = ("admit:1", "admit:2", "slots:10ms", "slots:15ms")
+# What an admin who knew the fabric would try: one or two at a time, turns of the wire time of one call with a tenth or a third of air.
+def admit(size):
+    wire_ms = size * 8 * 1.04 / 100e6 * 1e3  # headers included, at 100 Mbit/s
+    return ("admit:1", "admit:2", *(f"slots:{air * wire_ms:.2g}ms" for air in (1.1, 1.35)))
+
+
 RATES = ("rate:6mbit", "rate:12mbit", "rate:25mbit", "rate:50mbit")
 ALLTOALL = ("rate:3mbit", "rate:4mbit", "rate:6mbit", "rate:9mbit", "rate:15mbit", "rate:30mbit")
 
 CELLS = (
-    Cell("groups-128k-bbr-60k", "4 groups over the uplink, 128 KiB, bbr, 60 KB", groups(131072), ADMIT + RATES, 110, "bbr", cliff=True, whole=2000),
-    Cell("groups-128k-reno-16k", "4 groups over the uplink, 128 KiB, reno, 16 KB", groups(131072), ADMIT + RATES, 120, buffer=16000, cliff=True, whole=2000),
-    Cell("groups-128k-reno-60k", "4 groups over the uplink, 128 KiB, reno, 60 KB", groups(131072), ADMIT + RATES, 75),
-    Cell("groups-128k-reno-1m", "4 groups over the uplink, 128 KiB, reno, 1 MB", groups(131072), ADMIT + RATES, 75, buffer=1000000),
-    Cell("groups-64k-bbr-60k", "4 groups over the uplink, 64 KiB, bbr, 60 KB", groups(65536), ADMIT + RATES, 60, "bbr"),
-    Cell("groups-256k-bbr-60k", "4 groups over the uplink, 256 KiB, bbr, 60 KB", groups(262144), ADMIT + RATES, 170, "bbr"),
+    Cell("groups-128k-bbr-60k", "4 groups over the uplink, 128 KiB, bbr, 60 KB", groups(131072), admit(131072) + RATES, 110, "bbr", cliff=True, whole=2000),
+    Cell("groups-128k-reno-16k", "4 groups over the uplink, 128 KiB, reno, 16 KB", groups(131072), admit(131072) + RATES, 120, buffer=16000, cliff=True, whole=2000),
+    Cell("groups-128k-reno-60k", "4 groups over the uplink, 128 KiB, reno, 60 KB", groups(131072), admit(131072) + RATES, 75),
+    Cell("groups-128k-reno-1m", "4 groups over the uplink, 128 KiB, reno, 1 MB", groups(131072), admit(131072) + RATES, 75, buffer=1000000),
+    Cell("groups-64k-bbr-60k", "4 groups over the uplink, 64 KiB, bbr, 60 KB", groups(65536), admit(65536) + RATES, 60, "bbr"),
+    Cell("groups-256k-bbr-60k", "4 groups over the uplink, 256 KiB, bbr, 60 KB", groups(262144), admit(262144) + RATES, 170, "bbr"),
     Cell("alltoall-256k-bbr-60k", "all-to-all, 256 KiB a rank, bbr, 60 KB", alltoall(), ALLTOALL, 120, "bbr"),
     Cell("alltoall-256k-reno-60k", "all-to-all, 256 KiB a rank, reno, 60 KB", alltoall(), ALLTOALL, 90),
     # Open MPI's ring, nodes in the order of the leaves: two steps cross the uplink, no queue overflows
@@ -85,14 +90,14 @@ CELLS = (
          ("bsp", "--bytes", "65536", "--buckets", "1", "--compute", "20", "--jitter", "0.03", "--straggler", "rank=5,ms=20"), ("rate:25mbit",), 65, straggler=True),
     Cell("ddp", "PyTorch DDP over Gloo, 2 groups of 4 over the uplink, 129 KiB of gradients, bbr, 60 KB",
          ("/usr/bin/python3", "contrib/workloads/ddp.py", "--groups", "2", "--hidden", "128", "--layers", "2", "--compute-ms", "20", "--jitter", "0.03"),
-         ADMIT[:1] + ADMIT[2:] + RATES, 60, "bbr"),
+         ("admit:1", *admit(131072)[2:]) + RATES, 60, "bbr"),
     # who aligns its ranks makes it slower
     Cell("triad", "memory-bound triad, neighbours, a rare all-reduce; 8 ranks on one node",
          ("bsp", "--mode", "triad", "--array-mib", "4", "--sweeps", "4", "--bytes", "4096", "--reduce-every", "20"), ("hold-local",), 20,
          step=("-N1", "-n8"), fabric=False, seeded=False, extra=True),
     # groups that share nothing but the fabric: one that is held up holds up nobody
     Cell("independent-128k-bbr-60k", "4 independent groups over the uplink, 128 KiB, bbr, 60 KB",
-         ("bsp", "--mode", "groups", "--groups", "4", "--bytes", "131072", "--buckets", "1", "--compute", "10", "--jitter", "0.03"), ADMIT + RATES, 60, "bbr", extra=True),
+         ("bsp", "--mode", "groups", "--groups", "4", "--bytes", "131072", "--buckets", "1", "--compute", "10", "--jitter", "0.03"), admit(131072) + RATES, 60, "bbr", extra=True),
 )
 
 
