@@ -114,7 +114,7 @@ private:
     } shunned_[arm_count][candidate_limit];
     double backoff_ = 0, recheck_ = 0;    // blocks
     std::uint64_t rest_left_ = 0, quiet_ = 0;
-    double cost_ms_ = 0, cost_noise_ms2_ = 0;
+    double cost_ms_ = 0, cost_noise_ms2_ = 0, cost_pairs_ = 0;
 
     struct Pair {
         Setting arm, control;

@@ -15,8 +15,11 @@ namespace {
 
 constexpr double first_round_share = 0.7;    // of the class's error: what there is to gain is mostly there from the start
 constexpr double first_arm_share = 0.75;     // of a round's error: the signature says which it is
-constexpr double noise_credit = 0.5;         // deviations of the probes' cost that may be noise
+// Deviations of the probes' cost that may be noise: 0.5, and one more after the first pair, of which less and less is left as they grow in
+// number (1/sqrt n). A single pair of bad luck must not cost a class all that it could gain.
+constexpr double noise_credit = 0.5, first_credit = 1;
 constexpr double shun_blocks = 64;           // a setting that loses is left alone so long, four times longer each time
+constexpr std::uint32_t least_seen = 2;      // pairs of a setting that competes again; with fewer it was not worth its pairs (probe.cpp)
 constexpr std::uint32_t least_refine = 4, most_refine = 12;  // pairs
 constexpr double refine_proof = 2.3;         // log 10: both settings belong to an arm that has shown its gain
 
@@ -34,7 +37,8 @@ double Law::pair_scale() const { return off_.deviation(static_cast<std::uint32_t
 // What the probes cost, less what may be noise, against what they may.
 bool Law::may_probe(double allowance_blocks) const {
     const double block_ms = off_.mean_ns() / 1e6 * (tuning_.block_iterations + tuning_.washout_iterations);
-    return cost_ms_ - noise_credit * std::sqrt(cost_noise_ms2_) <= account_.total_ms * tuning_.exploration_percent / 100 + allowance_blocks * block_ms;
+    const double credit = noise_credit + (cost_pairs_ > 0 ? first_credit / std::sqrt(cost_pairs_) : 0);
+    return cost_ms_ - credit * std::sqrt(cost_noise_ms2_) <= account_.total_ms * tuning_.exploration_percent / 100 + allowance_blocks * block_ms;
 }
 
 std::uint32_t Law::trial_of(const Setting& setting) {
@@ -117,6 +121,7 @@ void Law::pair_done() {
     const double length = pair_.whole[0], noise_ms = control.mean_ns / 1e6 * length * off_.deviation(arm.iterations) * 1.4142135623730951;
     cost_ms_ += (arm.mean_ns - control.mean_ns) / 1e6 * length;
     cost_noise_ms2_ += noise_ms * noise_ms;
+    ++cost_pairs_;
     account_.probe_cost_ms = cost_ms_;
     const bool severe = off_.is_severe(arm, tuning_);
     ++account_.trials[pair_.trial].pairs;
@@ -203,7 +208,7 @@ bool Law::begin_refining() {
     bool wanted = false;
     for (std::uint32_t i = 0; !wanted && i < account_.count; ++i) {
         const Trial& trial = account_.trials[i];
-        wanted = trial.setting.arm == engaged.arm && trial.ended == Ended::no_verdict && !are_alike(trial.setting, engaged);
+        wanted = trial.setting.arm == engaged.arm && trial.ended == Ended::no_verdict && trial.pairs >= least_seen && !are_alike(trial.setting, engaged);
         if (wanted) proposed = trial.setting;
     }
     if (!wanted) {

@@ -6,9 +6,10 @@
 namespace paced::pacing {
 namespace {
 
-constexpr std::uint32_t first_pairs = 2;    // of each setting, before they compete
+constexpr std::uint32_t first_pairs = 2;    // of each setting, before they compete; all get their first, a short one, before one gets its second
 constexpr double surely = 2.3;              // log 10: to give a setting up needs less proof than to engage one
 constexpr std::uint32_t least_behind = 3;   // pairs, before a setting that is behind by more than its standard error is left
+constexpr double few_resent = 0.1, many_resent = 0.5;  // of what is sent again without the setting
 constexpr double losing_deviations = 1;     // a pair that lost more than this, twice in a row, is no noise
 
 }  // namespace
@@ -19,6 +20,7 @@ void Probe::begin(Arm arm, double scale, double stake, double wealth, const Tuni
     scale_ = scale;
     worth_ = std::log1p(tuning.disengage_percent / 100);
     all_.clear(scale, {PairTest::Side::above, 0});
+    resent_ = Resent();
     stake_ = stake;
     kept_ = wealth;
 }
@@ -34,12 +36,27 @@ void Probe::add_candidate(const Setting& setting, std::uint32_t slot, std::uint3
     made.test.clear(scale_, {PairTest::Side::below, worth_});
 }
 
+// What is sent again says at once which setting takes the overload away, where times of blocks need many pairs.
+bool Probe::relieves(const Candidate& candidate) const {
+    return candidate.out == Ended::running && candidate.test.count() > 0 && candidate.resent.of_iteration() <= few_resent * resent_.of_iteration();
+}
+
+bool Probe::is_idle(const Candidate& candidate, bool another_relieves) const {
+    return another_relieves && candidate.test.count() > 0 && candidate.resent.of_iteration() >= many_resent * resent_.of_iteration();
+}
+
+// Whichever is chosen, and by what of the past, the test of the pair to come stays valid.
 std::uint32_t Probe::choose() const {
     std::uint32_t chosen = 0;
     double most = -1e300;
+    bool one_relieves = false;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        if (candidates_[i].out == Ended::running && candidates_[i].test.count() == 0) return i;
+        one_relieves = one_relieves || (resent_.of_iteration() >= 1 && relieves(candidates_[i]));
+    }
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Candidate& candidate = candidates_[i];
-        if (candidate.out != Ended::running) continue;
+        if (candidate.out != Ended::running || is_idle(candidate, one_relieves)) continue;
         if (candidate.test.count() < first_pairs) return i;
         const double bound = candidate.test.mean() + candidate.test.deviation() * std::sqrt(std::log(all_.count() + 1.0) / candidate.test.count());
         if (bound > most) {
@@ -60,6 +77,8 @@ void Probe::add(std::uint32_t index, const Observation& setting, const Observati
     candidate.ratio.add(control.mean_ns, setting.mean_ns);
     candidate.blocks.add(setting.iterations, setting.mean_ns, setting.cv);
     candidate.control.add(control.iterations, control.mean_ns, control.cv);
+    candidate.resent.add(setting);
+    resent_.add(control);
     all_.add(difference);
     const bool ahead = candidate.test.mean() > 0;
     if (severe || candidate.losing >= 2) {
@@ -86,8 +105,8 @@ std::uint32_t Probe::best() const {
     double most = -1e300;
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Candidate& candidate = candidates_[i];
-        // one that is still in comes before all that are out
-        const double value = candidate.test.mean() - (candidate.out == Ended::running ? 0 : 1e6);
+        // one that is still in comes before all that are out, and a single pair of luck behind those that have shown theirs
+        const double value = candidate.test.mean() - (candidate.out == Ended::running ? 0 : 1e6) - (candidate.test.count() < first_pairs ? 1e3 : 0);
         if (value > most) {
             most = value;
             best = i;

@@ -19,6 +19,16 @@ namespace paced::pacing {
 
 class Probe {
 public:
+    // TCP segments sent again.
+    struct Resent {
+        double segments = 0, iterations = 0;
+
+        void add(const Observation& block) {
+            segments += static_cast<double>(block.retransmissions);
+            iterations += block.iterations;
+        }
+        double of_iteration() const { return iterations > 0 ? segments / iterations : 0; }
+    };
     struct Candidate {
         Setting setting;
         PairTest test;                     // against "it gains": when to give it up
@@ -28,6 +38,7 @@ public:
         std::uint32_t slot = 0;            // the candidate's place among those of its arm
         std::uint32_t trial = 0;           // index into the account
         std::uint32_t losing = 0;          // pairs in a row that lost beyond noise
+        Resent resent;
         Ended out = Ended::running;        // or why nothing more is tried of it
     };
 
@@ -53,10 +64,14 @@ public:
     double wealth() const;
 
 private:
+    bool relieves(const Candidate& candidate) const;
+    bool is_idle(const Candidate& candidate, bool another_relieves) const;
+
     Arm arm_ = Arm::off;
     Candidate candidates_[candidate_limit];
     std::uint32_t count_ = 0;
     PairTest all_;
+    Resent resent_;                        // without the settings
     double scale_ = 0.1, worth_ = 0;
     double stake_ = 0, kept_ = 0;
 };

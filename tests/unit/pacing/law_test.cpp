@@ -40,6 +40,30 @@ TEST(Law, BeginsOff) {
     EXPECT_FALSE(law.is_over());
 }
 
+// All-to-all: of the rates only the lowest takes the overload away, and times alone would need many pairs for each.
+TEST(Law, WhatIsSentAgainSaysWhichRateIsWorthItsPairs) {
+    Facts facts = four_groups();
+    facts.communicators = 1;
+    facts.size = 8;
+    Cell cell;
+    cell.off = {106, .7, Noise::timeouts, 400};
+    cell.under = [](const Setting& setting) { return setting.rate_bytes_s < 2'000'000 ? Times{80, .2, Noise::timeouts, 0} : Times{106, .7, Noise::timeouts, 300}; };
+    std::uint32_t engaged = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        Law law(Tuning(), facts, seed);
+        SimulatedJob job(cell, facts, seed);
+        job.run(law, 600);
+        engaged += law.account().state == Ended::engaged;
+        std::uint32_t idle = 0;
+        for (std::uint32_t i = 0; i < law.account().count; ++i) {
+            const Trial& trial = law.account().trials[i];
+            if (trial.setting.rate_bytes_s >= 2'000'000) idle += trial.pairs;
+        }
+        EXPECT_LE(idle, 3u) << "seed " << seed;
+    }
+    EXPECT_GE(engaged, 14u);
+}
+
 TEST(Law, EngagesTheWidthThatGains) {
     Law law(without_slots(), four_groups(), 1);
     SimulatedJob job(gains(), four_groups(), 1);
