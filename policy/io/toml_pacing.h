@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// [pacing], the constants of the law and which law decides: the same table in a site policy and in a scenario.
+#pragma once
+
+#include "policy/config/pacing.h"
+#include "policy/io/toml_table.h"
+
+namespace paced::io {
+
+// What is right is taken, the rest is told.
+config::Pacing read_pacing(TomlReader& reader, const TomlNode& source);
+
+}  // namespace paced::io
