@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<Unit, 5> rates{{{"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}, {"tbit", 1e12}}};
 constexpr std::array<Unit, 7> sizes{{{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1024.0 * 1024}, {"GiB", 1024.0 * 1024 * 1024}}};
+constexpr std::array<Unit, 6> times{{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}}};
 
 }  // namespace
 
@@ -38,5 +39,7 @@ std::string format_rate(double bits_per_second) {
 }
 
 std::optional<double> parse_bytes(std::string_view text) { return parse_quantity(text, sizes); }
+
+std::optional<double> parse_seconds(std::string_view text) { return parse_quantity(text, times); }
 
 }  // namespace paced

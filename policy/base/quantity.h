@@ -25,4 +25,7 @@ std::string format_rate(double bits_per_second);
 // B, KiB, MiB or GiB, in steps of 1024, or kB, MB or GB, in steps of 1000; in bytes.
 std::optional<double> parse_bytes(std::string_view text);
 
+// ns, us, ms, s, min or h; in seconds. For what is described, not decided: delays are durations (duration.h), whole nanoseconds.
+std::optional<double> parse_seconds(std::string_view text);
+
 }  // namespace paced

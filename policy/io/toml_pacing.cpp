@@ -43,9 +43,9 @@ void check_arms_of_method(TomlReader& reader, const TomlNode& source, const Paci
 
 }  // namespace
 
-Pacing read_pacing(TomlReader& reader, const TomlNode& source) {
+Pacing read_pacing(TomlReader& reader, const TomlNode& source, std::string title) {
     Pacing pacing;
-    TomlTable table(reader, source, "[pacing]");
+    TomlTable table(reader, source, std::move(title));
     const auto take = [&](std::string_view key, auto parse, auto& to) {
         auto value = table.take_text(key, parse);
         if (!value) return;

@@ -115,25 +115,6 @@ void read_policies(TomlReader& reader, const TomlNode& source, std::vector<Named
     }
 }
 
-// Whether the rest can be read: what a newer schema means is not known.
-bool read_schema(TomlReader& reader, TomlTable& top, Location start) {
-    const TomlNode* node = top.take("schema");
-    const std::string line = "write 'schema = " + std::to_string(newest_schema) + "' as the first line";
-    if (node == nullptr) {
-        reader.error(std::move(start), "'schema' is missing").hints.push_back(line);
-        return true;
-    }
-    if (node->kind != TomlNode::Kind::integer) {
-        reader.wrong_type("schema", "an integer", *node).hints.push_back(line);
-    } else if (node->integer < 1) {
-        reader.error(reader.where(*node), "there is no schema " + std::to_string(node->integer)).hints.push_back(line);
-    } else if (node->integer > newest_schema) {
-        reader.error(reader.where(*node), "schema " + std::to_string(node->integer) + " is newer than this program, which knows schema " + std::to_string(newest_schema));
-        return false;
-    }
-    return true;
-}
-
 void warn_of_cuts(TomlReader& reader, const SitePolicy& policy) {
     const auto check = [&](const Layer& layer) {
         if (!layer.window || layer.window->value.automatic || layer.window->value.longest <= policy.limits.window_max.value) return;
@@ -157,7 +138,7 @@ void read_top(TomlReader& reader, const TomlNode& source, SitePolicy& policy) {
         return;
     }
     TomlTable top(reader, source, {});
-    if (!read_schema(reader, top, start)) return;
+    if (!top.take_schema(newest_schema)) return;
     if (const TomlNode* defaults = top.take_table("defaults")) policy.defaults = read_layer(reader, *defaults, "[defaults]");
     if (const TomlNode* limits = top.take_table("limits")) policy.limits = read_limits(reader, *limits);
     if (const TomlNode* pacing = top.take_table("pacing")) policy.pacing = read_pacing(reader, *pacing);

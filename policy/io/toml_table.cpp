@@ -15,8 +15,24 @@ Diagnostic& TomlReader::wrong_type(std::string_view key, std::string_view expect
     return error(where(node), in_quotes(key).append(" must be ").append(expected).append(", not ").append(kind_in_words(node)));
 }
 
+bool TomlTable::take_schema(int newest) {
+    const TomlNode* node = take("schema");
+    const std::string line = "write 'schema = " + std::to_string(newest) + "' as the first line";
+    if (node == nullptr) {
+        reader_.error({reader_.file(), 1, 1}, "'schema' is missing").hints.push_back(line);
+    } else if (node->kind != TomlNode::Kind::integer) {
+        reader_.wrong_type("schema", "an integer", *node).hints.push_back(line);
+    } else if (node->integer < 1) {
+        reader_.error(reader_.where(*node), "there is no schema " + std::to_string(node->integer));
+    } else if (node->integer > newest) {
+        reader_.error(reader_.where(*node), "schema " + std::to_string(node->integer) + " is newer than this program, which knows schema " + std::to_string(newest));
+        return false;
+    }
+    return true;
+}
+
 const TomlNode* TomlTable::take(std::string_view key) {
-    known_.push_back(key);
+    if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
     return table_.find(key);
 }
 

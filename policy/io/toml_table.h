@@ -40,6 +40,9 @@ public:
     // name: "[defaults]", or empty for the top level
     TomlTable(TomlReader& reader, const TomlNode& table, std::string name) : reader_(reader), table_(table), name_(std::move(name)) {}
 
+    // `schema` of the top level, which must be there, from 1 to newest. False: the file is newer, and what it means is not known.
+    bool take_schema(int newest);
+
     // nullptr and nullopt: the key is not there or, but for take(), its value is wrong, which has been told.
     const TomlNode* take(std::string_view key);
     const TomlNode* take_table(std::string_view key);

@@ -15,6 +15,8 @@ TEST(Quantity, ReadsRatesAndSizes) {
     EXPECT_EQ(parse_bytes("60kB"), 60'000);
     EXPECT_EQ(parse_bytes("1.5MiB"), 1'572'864);
     EXPECT_EQ(parse_bytes("8B"), 8);
+    EXPECT_DOUBLE_EQ(parse_seconds("5us").value_or(0), 5e-6);
+    EXPECT_EQ(parse_seconds("10h"), 36'000);
 }
 
 TEST(Quantity, RefusesEverythingElse) {
