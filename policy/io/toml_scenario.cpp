@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "policy/base/text.h"
 #include "policy/config/site_policy.h"
@@ -368,17 +369,18 @@ private:
         }
     }
 
-    // A value that was refused already is not told again: what stands for it is a default.
+    // What rests on a value that was refused is not told: a default stands for that value, and nobody wrote it.
     void tell_problems() {
-        const auto told = [&](const Location& where) {
-            for (const Diagnostic& entry : reader_.diagnostics().entries())
-                if (entry.severity == Severity::error && entry.location == where) return true;
-            return false;
+        const auto is_refused = [&](const std::string& field) {
+            const ScenarioPlaces::Place place = places_.of(field);
+            const auto& entries = reader_.diagnostics().entries();
+            return place.exact && std::any_of(entries.begin(), entries.end(), [&](const Diagnostic& entry) { return entry.severity == Severity::error && entry.location == place.where; });
         };
-        for (const Problem& problem : problems_of(result_.scenario)) {
-            const ScenarioPlaces::Place place = places_.of(problem.field);
-            if (!place.exact || !told(place.where)) reader_.error(place.where, problem.message);
-        }
+        std::vector<const Problem*> news;
+        const std::vector<Problem> problems = problems_of(result_.scenario);
+        for (const Problem& problem : problems)
+            if (!is_refused(problem.field) && std::none_of(problem.also.begin(), problem.also.end(), is_refused)) news.push_back(&problem);
+        for (const Problem* problem : news) reader_.error(places_.of(problem->field).where, problem->message);
     }
 
     static constexpr int most_nodes = 1'000'000;
