@@ -81,14 +81,19 @@ struct Outcome {
     std::uint64_t seed = 0;
     double seconds = 0;             // virtual, of the measured iterations
     double throughput = 0;          // samples a second
-    std::vector<float> iteration_s; // each measured iteration, of the job: from one end of the last rank to the next
+    // Each measured iteration: from one end of the last rank to the next; where parts of the job do not wait for one another, those of the first
+    // part, then those of the second, ...
+    std::vector<float> iteration_s;
+    std::uint32_t parts = 1;
     std::uint64_t events = 0;       // arrivals, completions, flow changes, messages
     std::uint64_t stalls = 0;       // time-outs and fabric events
     Shares shares;
     std::vector<LevelLoad> load;
-    Timeline timeline;              // of the first seed alone; the measured iteration whose length is nearest to the 90th percentile
+    Timeline timeline;              // of the first seed alone; of the first 200 measured iterations the one whose length is nearest to the 90th percentile
     std::vector<ClassResult> classes;
     std::uint64_t messages = 0;     // of the control channel
+    double steps_crossing = 0;      // steps of the ring of nodes that leave a leaf
+    std::vector<std::string> reasons;  // of the rank order
 };
 
 // A case at one size, over all seeds.
