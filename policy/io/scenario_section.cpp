@@ -14,30 +14,30 @@ namespace {
 
 constexpr int most_whole = 1'000'000'000;
 
+}  // namespace
+
 // "uplink_bytes_s" is written as uplink_rate, "buffer_bytes" as buffer, "mean_s" as mean.
-std::string as_written(std::string_view field) {
+std::string ScenarioPlaces::name_of(std::string_view field) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 3> endings{{{"_bytes_s", "_rate"}, {"_bytes", ""}, {"_s", ""}}};
     for (const auto& [ending, written] : endings)
         if (field.ends_with(ending)) return std::string(field.substr(0, field.size() - ending.size())).append(written);
     return std::string(field);
 }
 
-}  // namespace
-
 ScenarioPlaces::Place ScenarioPlaces::of(std::string_view field) const {
-    if (const auto found = places_.find(field); found != places_.end()) return {found->second, true};
-    if (const auto found = places_.find(as_written(field)); found != places_.end()) return {found->second, true};
-    while (!field.empty()) {
+    for (;;) {
+        for (const std::string& path : {std::string(field), name_of(field)})
+            if (const auto found = values_.find(path); found != values_.end()) return {found->second, path};
+        if (const auto found = tables_.find(field); found != tables_.end()) return {found->second, {}};
+        if (field.empty()) return {};
         const auto cut = field.find_last_of(".[");
         field = field.substr(0, cut == std::string_view::npos ? 0 : cut);
-        if (const auto found = places_.find(as_written(field)); found != places_.end()) return {found->second, false};
     }
-    return {};
 }
 
 ScenarioSection::ScenarioSection(TomlReader& reader, ScenarioPlaces& places, const TomlNode& node, std::string path, std::string title)
     : reader_(reader), places_(places), table_(reader, node, std::move(title)), path_(std::move(path)) {
-    places_.note(path_, table_.place());
+    places_.note_table(path_, table_.place());
 }
 
 std::string ScenarioSection::path_of(std::string_view key) const { return path_.empty() ? std::string(key) : path_ + '.' + std::string(key); }
@@ -111,15 +111,10 @@ int ScenarioSection::word_of(std::string_view key, std::span<const std::string_v
     return -1;
 }
 
-const TomlNode* ScenarioSection::part(std::string_view key) {
-    take(key);
-    return table_.take_table(key);
-}
+const TomlNode* ScenarioSection::part(std::string_view key) { return table_.take_table(key); }
 
 std::vector<const TomlNode*> ScenarioSection::parts(std::string_view key) {
-    take(key);
-    const std::string path = path_of(key);
-    return table_.take_tables(key, "each begins with [[" + path + "]], in two pairs of brackets");
+    return table_.take_tables(key, "each begins with [[" + path_of(key) + "]], in two pairs of brackets");
 }
 
 }  // namespace paced::io

@@ -17,18 +17,21 @@ namespace paced::io {
 // Field paths as TOML has them, "fabric.level[0].uplink_rate", and the place of each value.
 class ScenarioPlaces {
 public:
-    void note(std::string path, Location where) { places_[std::move(path)] = std::move(where); }
+    void note(std::string path, Location where) { values_[std::move(path)] = std::move(where); }
+    void note_table(std::string path, Location where) { tables_[std::move(path)] = std::move(where); }
 
     // Of a field of simulation::Scenario, by its name in TOML or in C++ ("fabric.level[0].uplink_bytes_s"). What is not written has
-    // the place of the table that it would stand in. exact: it is written.
+    // the place of the table that it would stand in, and no path.
     struct Place {
         Location where;
-        bool exact = false;
+        std::string path;  // of the value, or of the one that it is part of: "work.grid" of "work.grid[0].size"
     };
     Place of(std::string_view field) const;
+    // The field's name in TOML.
+    static std::string name_of(std::string_view field);
 
 private:
-    std::map<std::string, Location, std::less<>> places_;
+    std::map<std::string, Location, std::less<>> values_, tables_;
 };
 
 // A table of a scenario. Each function leaves `to` as it is where the key is not there or is of the wrong kind, which is told.

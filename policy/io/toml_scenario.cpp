@@ -95,7 +95,11 @@ private:
 
     void read_node_counts(ScenarioSection& section) {
         const auto counts = section.table().take_wholes("node_counts", 1, most_nodes);
+        if (!section.table().has("node_counts")) return;
         places_.note("node_counts", section.table().place("node_counts"));
+        const TomlNode& node = *section.table().take("node_counts");
+        for (std::size_t i = 0; i < node.items.size(); ++i) places_.note(section.path_of("node_counts", i), reader_.where(node.items[i]));
+        counts_refused_ = !counts;
         if (counts) result_.scenario.node_counts.assign(counts->begin(), counts->end());
     }
 
@@ -161,6 +165,7 @@ private:
     }
 
     void read_fabric_from(const std::string& path, const Location& named) {
+        places_.note("fabric.file", named);
         Diagnostics found;
         auto fabric = read_fabric_file(path, found);
         append_found(found, named);
@@ -357,7 +362,9 @@ private:
         Scenario& scenario = result_.scenario;
         if (!overrides_.node_counts.empty()) {
             scenario.node_counts = overrides_.node_counts;
+            counts_refused_ = false;
             places_.note("node_counts", {"--nodes", 0, 0});
+            for (std::size_t i = 0; i < scenario.node_counts.size(); ++i) places_.note("node_counts[" + std::to_string(i) + ']', {"--nodes", 0, 0});
         }
         if (overrides_.seeds) {
             scenario.seeds = *overrides_.seeds;
@@ -373,14 +380,25 @@ private:
     void tell_problems() {
         const auto is_refused = [&](const std::string& field) {
             const ScenarioPlaces::Place place = places_.of(field);
+            if (counts_refused_ && field.starts_with("node_counts")) return true;
             const auto& entries = reader_.diagnostics().entries();
-            return place.exact && std::any_of(entries.begin(), entries.end(), [&](const Diagnostic& entry) { return entry.severity == Severity::error && entry.location == place.where; });
+            return !place.path.empty() && std::any_of(entries.begin(), entries.end(), [&](const Diagnostic& entry) { return entry.severity == Severity::error && entry.location == place.where; });
         };
         std::vector<const Problem*> news;
         const std::vector<Problem> problems = problems_of(result_.scenario);
         for (const Problem& problem : problems)
             if (!is_refused(problem.field) && std::none_of(problem.also.begin(), problem.also.end(), is_refused)) news.push_back(&problem);
-        for (const Problem* problem : news) reader_.error(places_.of(problem->field).where, problem->message);
+        for (const Problem* problem : news) reader_.error(places_.of(problem->field).where, words_of(*problem));
+    }
+
+    // "must be above 0" is said of its key, and of its path where the key is not written.
+    std::string words_of(const Problem& problem) const {
+        constexpr std::array<std::string_view, 4> verbs{"must ", "is ", "has ", "does "};
+        if (std::none_of(verbs.begin(), verbs.end(), [&](std::string_view verb) { return problem.message.starts_with(verb); })) return problem.message;
+        const std::string path = places_.of(problem.field).path;
+        std::string name = path.empty() ? ScenarioPlaces::name_of(problem.field) : path.substr(path.rfind('.') + 1);
+        if (name.ends_with(']')) name.erase(name.rfind('['));
+        return in_quotes(name) + ' ' + problem.message;
     }
 
     static constexpr int most_nodes = 1'000'000;
@@ -389,6 +407,7 @@ private:
     TomlReader reader_;
     ScenarioPlaces places_;
     ScenarioFile result_;
+    bool counts_refused_ = false;  // one of node_counts was wrong, and what is simulated is the default
 };
 
 // ---- the hash

@@ -111,8 +111,8 @@ TEST(PacedSimulate, AWrongScenarioIsToldWhole) {
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.out, "");
     EXPECT_FALSE(std::filesystem::exists(folder / "out.html"));
-    for (const char* part : {"wrong.toml:2:1: error: unknown key 'node_count'\n    hint: did you mean 'node_counts'?\n", "wrong.toml:4:12: error: ", "wrong.toml:5:8: error: 'nics' must be an integer, not a string\n",
-                             "wrong.toml:7:8: error: bad time '5' for 'mean'\n", "wrong.toml:8:9: error: "})
+    for (const char* part : {"wrong.toml:2:1: error: unknown key 'node_count'\n    hint: did you mean 'node_counts'?\n", "wrong.toml:4:12: error: 'nic_rate' must be above 0", "wrong.toml:5:8: error: 'nics' must be an integer, not a string\n",
+                             "wrong.toml:7:8: error: bad time '5' for 'mean'\n", "wrong.toml:8:9: error: 'sigma' must be a finite number\n"})
         EXPECT_NE(outcome.err.find(part), std::string::npos) << part << "\n" << outcome.err;
 }
 

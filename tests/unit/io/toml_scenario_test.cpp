@@ -105,6 +105,7 @@ TEST(TomlScenario, EveryKeyOfTheJobReachesItsValue) {
     EXPECT_EQ(first.buckets, 4u);
     EXPECT_DOUBLE_EQ(first.overlap, .25);
     EXPECT_EQ(first.channels, 2u);
+    EXPECT_EQ(second.axis, "dp");
     EXPECT_EQ(second.operation, Operation::alltoall);
     EXPECT_EQ(second.algorithm, Algorithm::direct);
     EXPECT_DOUBLE_EQ(second.bytes, 10'000);
