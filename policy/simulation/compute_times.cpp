@@ -12,8 +12,9 @@ double sigma_of(const Scenario& scenario, double share) { return scenario.comput
 }  // namespace
 
 ComputeTimes::ComputeTimes(const Scenario& scenario, const Wiring& wiring, const std::vector<std::uint32_t>& order, std::uint64_t seed)
-    : noise_(sigma_of(scenario, 1 - scenario.compute.node_share)), node_noise_(sigma_of(scenario, scenario.compute.node_share)), common_(scenario.compute.node_share > 0),
-      dealt_(scenario.work.assignment == Assignment::dynamic), event_mean_s_(scenario.compute.event_mean_s), slow_rate_(scenario.compute.slow_per_node_hour / 3600),
+    : noise_(sigma_of(scenario, 1 - scenario.compute.node_share)), node_noise_(sigma_of(scenario, scenario.compute.node_share)),
+      segment_noise_(scenario.compute.segment_sigma), common_(scenario.compute.node_share > 0), dealt_(scenario.work.assignment == Assignment::dynamic),
+      segments_(scenario.compute.segment_sigma > 0), segment_seed_(mixed(seed, 0x7365'676d)), event_mean_s_(scenario.compute.event_mean_s), slow_rate_(scenario.compute.slow_per_node_hour / 3600),
       slow_mean_s_(scenario.compute.slow_mean_s), slow_factor_(scenario.compute.slow_factor), cost_s_(scenario.work.assignment_cost_s), pieces_(scenario.work.pieces) {
     const Compute& compute = scenario.compute;
     const auto nodes = static_cast<std::uint32_t>(order.size());

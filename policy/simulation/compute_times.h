@@ -30,6 +30,12 @@ public:
         return seconds;
     }
 
+    // By how much more or less than its part the compute before a call takes, as a part of it.
+    bool has_segments() const { return segments_; }
+    double segment(std::uint32_t rank, std::uint32_t iteration, std::uint32_t call) const {
+        return static_cast<double>(segment_noise_(mixed(segment_seed_ + rank, iteration, call))) - 1;
+    }
+
     // Of a healthy rank, in the mean.
     double mean_s() const { return mean_s_; }
 
@@ -50,8 +56,9 @@ private:
 
     std::vector<Rank> ranks_;
     std::vector<MachineNode> nodes_;
-    Lognormal noise_, node_noise_;
-    bool common_ = false, dealt_ = false;
+    Lognormal noise_, node_noise_, segment_noise_;
+    bool common_ = false, dealt_ = false, segments_ = false;
+    std::uint64_t segment_seed_ = 0;
     double mean_s_ = 0;
     std::uint64_t event_below_ = 0;
     double event_mean_s_ = 0;

@@ -18,7 +18,10 @@ void Job::arrive(std::uint32_t index, std::uint32_t rank, double at) {
 void Job::start() {
     const ProgramCall& first = program_.front();
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) state_[rank].length = compute_.draw(rank, 0, 0);
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank) arrive(kinds_[first.kind].first + kinds_[first.kind].group_of(rank), rank, first.part * state_[rank].length);
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+        if (compute_.has_segments()) state_[rank].origin += first.part * state_[rank].length * compute_.segment(rank, 0, 0);
+        arrive(kinds_[first.kind].first + kinds_[first.kind].group_of(rank), rank, state_[rank].origin + first.part * state_[rank].length);
+    }
     for (std::uint32_t i = 0; i < bursts_.size(); ++i) {
         const Background& background = scenario_.background[i];
         queue_.push(background.period_s * bursts_[i].draws.uniform(), Event::Kind::background, i);
@@ -44,9 +47,10 @@ void Job::steal_from_last(Communicator& communicator) {
         }
         entries_.arrival[last] += taken;
         if (asleep) entries_.entry[last] += taken;
-        // what is stolen is compute: the rank's own clock stands still
-        state_[last].length += taken;
+        // what is stolen is compute that takes longer
+        state_[last].origin += taken;
         sums_.stolen += taken;
+        sums_.compute += taken;
         communicator.last_arrival = std::max(communicator.last_arrival, entries_.arrival[last]);
     }
 }
@@ -166,6 +170,7 @@ void Job::complete(std::uint32_t index, double end) {
     const Kind& next_kind = kinds_[next.kind];
     const bool measured = iteration >= scenario_.warmup && iteration < total_;
     const double theft = scenario_.compute.theft;
+    const bool segments = compute_.has_segments();
     double waiting = 0, transfer = 0, delayed = 0, stolen = 0, computed = 0, latest = 0;
     const Members members = communicator.members;
     for (std::uint32_t i = 0; i < members.count; ++i) {
@@ -174,13 +179,17 @@ void Job::complete(std::uint32_t index, double end) {
         const double arrival = entries_.arrival[rank], entry = held ? entries_.entry[rank] : arrival;
         double idle_from = arrival;  // nothing is computed from then on
         if (call.blocking) {
-            state.origin += end - arrival;
+            // it may have been ready before its last overlapped call had ended
+            const double ready = state.origin + call.part * state.length;
+            transfer += std::max(0.0, arrival - ready);
+            state.origin += end - ready;
         } else {
             if (theft > 0 && entry < entered) {
                 // the waiting kernel takes its part for as long as the rank has something to compute beside it
-                const double left = state.origin + state.length - entry, lost = std::min(theft * (entered - entry), left > 0 ? left * theft / (1 - std::min(theft, 0.99)) : 0.0);
-                state.length += lost;
+                const double left = std::max(0.0, state.origin + state.length - entry), lost = std::min(theft * (entered - entry), left * theft / (1 - std::min(theft, 0.99)));
+                state.origin += lost;
                 stolen += lost;
+                computed += lost;
             }
             idle_from = std::max(arrival, state.origin + state.length);
         }
@@ -194,6 +203,11 @@ void Job::complete(std::uint32_t index, double end) {
             computed += state.length;
             state.origin = free;
             state.length = compute_.draw(rank, iteration + 1, free);
+        }
+        if (segments) {
+            const double more = (next.part - (wraps ? 0 : call.part)) * state.length * compute_.segment(rank, wraps ? iteration + 1 : iteration, wraps ? 0 : at + 1);
+            state.origin += more;
+            computed += more;
         }
         arrive(next_kind.first + next_kind.group_of(rank), rank, std::max(state.origin + next.part * state.length, free));
     }

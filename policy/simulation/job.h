@@ -48,8 +48,8 @@ private:
         Control::Call call;
     };
     struct RankState {
-        double origin = 0;                 // when its compute would have begun, had nothing stalled it
-        double length = 0;                 // compute of this iteration, theft included
+        double origin = 0;                 // when its compute would have begun, had nothing stalled or slowed it
+        double length = 0;                 // compute of this iteration without that
     };
     struct Burst {
         Transfer transfer;

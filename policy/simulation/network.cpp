@@ -131,9 +131,10 @@ void Network::woken(const Event& event) {
     share_out(event.at);
 }
 
-// The hazards of all ports add up, since each of them loses by itself, and only what this transfer adds counts, so that many that begin
-// at once together make what one of their size would. Who stands still is one of those that meet at a port drawn by its hazard,
-// drawn by what each has under way there.
+// The hazards of ports side by side add up, since each of them loses by itself; of ports one after the other (up, down, to the node) the
+// worst kind counts, since what has passed one comes at its pace to the next. Only what this transfer adds counts, so that many that
+// begin at once together make what one of their size would. Who stands still is one of those that meet at a port drawn by its
+// hazard, drawn by what each has under way there.
 void Network::look_for_overload(Id id, double now) {
     const Flow& flow = flows_[id];
     const auto hazard = [&](double full) { return full > 1 ? overload_.loss_scale * std::pow(full - 1, overload_.loss_power) : 0.0; };
@@ -141,25 +142,30 @@ void Network::look_for_overload(Id id, double now) {
         const double holds = links_[use.link].holds_bytes, full = states_[use.link].under_way / holds;
         return full > 1 ? hazard(full) - hazard(full - use.flows * flow.window / holds) : 0.0;
     };
-    double own = 0, shared = 0;
+    double own[3] = {}, shared[3] = {}, excess[3] = {};
     for (const Port& port : flow.start.transfer->ports) {
         const double full = port.flows * flow.window / port.holds_bytes;
         if (!(full > 1)) continue;
-        own += port.count * hazard(full);
-        retransmitted_ += port.count * (full - 1) * port.holds_bytes;
+        own[static_cast<std::size_t>(port.way)] += port.count * hazard(full);
+        excess[static_cast<std::size_t>(port.way)] += port.count * (full - 1) * port.holds_bytes;
     }
     for (const Use& use : flow.start.transfer->uses) {
         const double over = states_[use.link].under_way - links_[use.link].holds_bytes;
         if (!(over > 0)) continue;
-        shared += added(use);
-        retransmitted_ += std::min(over, use.flows * flow.window);
+        shared[static_cast<std::size_t>(links_[use.link].way)] += added(use);
+        excess[static_cast<std::size_t>(links_[use.link].way)] += std::min(over, use.flows * flow.window);
     }
-    const double total = own + shared;
+    std::size_t way = 0;
+    for (std::size_t i = 1; i < 3; ++i)
+        if (own[i] + shared[i] > own[way] + shared[way]) way = i;
+    retransmitted_ += excess[way];
+    const double total = own[way] + shared[way];
     if (!(total > 0) || draws_.uniform() >= -std::expm1(-total)) return;
     Id victim = id;
-    double at = draws_.uniform() * total - own;
+    double at = draws_.uniform() * total - own[way];
     for (const Use& use : flow.start.transfer->uses) {
         if (!(at > 0)) break;
+        if (static_cast<std::size_t>(links_[use.link].way) != way) continue;
         at -= added(use);
         if (at > 0) continue;
         const State& state = states_[use.link];

@@ -27,6 +27,7 @@ struct Link {
     double bytes_s = 0;               // > 0
     double holds_bytes = 0;           // bandwidth-delay product and buffer of the port before it; infinite: it never overflows
     std::int32_t out_of = -1, into = -1;  // switches; -1: a node
+    enum class Way : std::uint8_t { to_node, up, down } way = Way::to_node;  // of what leaves by the port before it
 };
 
 struct Use {
@@ -39,6 +40,7 @@ struct Use {
 struct Port {
     double flows = 0, holds_bytes = 0;
     std::uint32_t count = 0;
+    Link::Way way = Link::Way::to_node;
 };
 
 struct Transfer {

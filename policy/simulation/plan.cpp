@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "policy/placement/binding.h"
 #include "policy/placement/order/double_tree.h"
@@ -302,7 +303,7 @@ void Planner::count_background(const std::vector<std::uint32_t>& links) {
 void Planner::settle(Plan& plan) const {
     for (Phase& phase : plan.phases) {
         Transfer& transfer = phase.transfer;
-        std::map<std::pair<double, double>, std::uint32_t> ports;  // flows and what is held: how many
+        std::map<std::tuple<double, double, Link::Way>, std::uint32_t> ports;  // flows, what is held, which way: how many
         std::vector<Use> shared;
         for (const Use& use : transfer.uses) {
             const Link& link = wiring_.links()[use.link];
@@ -311,16 +312,17 @@ void Planner::settle(Plan& plan) const {
                 continue;
             }
             transfer.most_bytes_s = std::min(transfer.most_bytes_s, link.bytes_s / use.weight);
-            if (std::isfinite(link.holds_bytes)) ++ports[{use.flows, link.holds_bytes}];
+            if (std::isfinite(link.holds_bytes)) ++ports[{use.flows, link.holds_bytes, link.way}];
         }
         transfer.uses = std::move(shared);
         transfer.uses.shrink_to_fit();
         transfer.ports.clear();
         for (const auto& [port, count] : ports) {
+            const auto& [flows, holds, way] = port;
             // what can never be full need not be looked at
-            if (port.first * transfer.window_bytes <= port.second) continue;
-            transfer.ports.push_back({port.first, port.second, count});
-            plan.worst_full = std::max(plan.worst_full, port.first * transfer.window_bytes / port.second);
+            if (flows * transfer.window_bytes <= holds) continue;
+            transfer.ports.push_back({flows, holds, count, way});
+            plan.worst_full = std::max(plan.worst_full, flows * transfer.window_bytes / holds);
         }
         plan.shares = plan.shares || !transfer.uses.empty();
     }

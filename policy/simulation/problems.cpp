@@ -177,6 +177,7 @@ void check_work(const Scenario& scenario, Check& check) {
 void check_compute(const Compute& compute, Check& check) {
     check.positive("compute.mean_s", compute.mean_s, most_seconds);
     check.within("compute.sigma", compute.sigma, 0, 3);
+    check.within("compute.segment_sigma", compute.segment_sigma, 0, 3);
     check.within("compute.persistent", compute.persistent, 0, 3);
     check.share("compute.node_share", compute.node_share);
     check.share("compute.event_probability", compute.event_probability);

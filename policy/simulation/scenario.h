@@ -143,6 +143,7 @@ struct Compute {
     double mean_s = 0.2;               // of one step (micro-batch) of a healthy rank; > 0
     // Lognormal, of one rank and step; healthy GPUs: .015 to .03 (ByteDance's released traces).
     double sigma = 0.02;
+    double segment_sigma = 0;          // lognormal, beside it: of what a rank computes between two calls
     double persistent = 0;             // lognormal, once for each rank; GPU to GPU 8 % and more have been seen (Sinha, SC'22)
     double node_share = 0;             // part of the variance that the ranks of a node have in common; 0 to 1
     // Rare events of one rank (a page fault, a daemon, garbage collection): probability in an iteration, exponential length.

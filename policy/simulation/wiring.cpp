@@ -137,8 +137,8 @@ void Wiring::make_links(const Scenario& scenario) {
     for (std::uint32_t slot = 0; slot < slots(); ++slot) {
         for (std::uint32_t nic = 0; nic < nics_; ++nic) {
             const std::int32_t leaf = plane_switch(plane_of(nic), leaf_[slot]);
-            links_.push_back({scenario.node.nic_bytes_s, infinite, -1, leaf});  // a host that cannot send waits
-            links_.push_back({scenario.node.nic_bytes_s, port(scenario.node.nic_bytes_s, switches_[leaf_[slot]].level), leaf, -1});
+            links_.push_back({scenario.node.nic_bytes_s, infinite, -1, leaf, Link::Way::up});  // a host that cannot send waits
+            links_.push_back({scenario.node.nic_bytes_s, port(scenario.node.nic_bytes_s, switches_[leaf_[slot]].level), leaf, -1, Link::Way::to_node});
             link_level_.insert(link_level_.end(), 2, 0);
         }
     }
@@ -169,8 +169,8 @@ void Wiring::make_links(const Scenario& scenario) {
             if (one.parent < 0) continue;
             const std::int32_t here = plane_switch(plane, index), above = plane_switch(plane, static_cast<std::uint32_t>(one.parent));
             for (std::uint32_t i = 0; i < one.uplinks; ++i) {
-                links_.push_back({one.uplink_bytes_s, port(one.uplink_bytes_s, one.level), here, above});
-                links_.push_back({one.uplink_bytes_s, port(one.uplink_bytes_s, switches_[static_cast<std::size_t>(one.parent)].level), above, here});
+                links_.push_back({one.uplink_bytes_s, port(one.uplink_bytes_s, one.level), here, above, Link::Way::up});
+                links_.push_back({one.uplink_bytes_s, port(one.uplink_bytes_s, switches_[static_cast<std::size_t>(one.parent)].level), above, here, Link::Way::down});
                 link_level_.insert(link_level_.end(), 2, 1 + one.level);
             }
         }
