@@ -95,7 +95,7 @@ Estimate gain_of(const std::vector<const Outcome*>& bases, const std::vector<con
 void add_load(std::vector<LevelLoad>& sum, const std::vector<LevelLoad>& load, double part) {
     for (const LevelLoad& one : load) {
         auto at = std::find_if(sum.begin(), sum.end(), [&](const LevelLoad& known) { return known.level == one.level; });
-        if (at == sum.end()) at = sum.insert(sum.end(), {one.level, 0, 0, 0});
+        if (at == sum.end()) at = sum.insert(sum.end(), LevelLoad{one.level, 0, 0, 0});
         at->links = std::max(at->links, one.links);
         at->mean += one.mean * part;
         at->most = std::max(at->most, one.most);

@@ -18,7 +18,7 @@ TEST(Pacing, FindsACliffAndPassesIt) {
         EXPECT_EQ(paced.classes[0].facts.communicators, 4u);
         EXPECT_EQ(paced.classes[0].facts.size, 2u);
         EXPECT_TRUE(paced.classes[0].facts.crosses);
-        EXPECT_EQ(paced.classes[0].account.blocks > 0, true);
+        EXPECT_GT(paced.classes[0].account.blocks, 0u);
         engaged += paced.classes[0].account.state == pacing::Ended::engaged ? 1 : 0;
         faster += paced.throughput > off.throughput ? 1 : 0;
         EXPECT_LT(paced.stalls, off.stalls);
