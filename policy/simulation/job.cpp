@@ -58,7 +58,7 @@ void Job::steal_from_last(Communicator& communicator) {
 void Job::all_arrived(std::uint32_t index) {
     Communicator& communicator = communicators_[index];
     events_ += communicator.members.count;
-    Control::Passage passage = control_.pass(index);
+    Pacer::Passage passage = pacer_.pass(index);
     if (scenario_.compute.spin_theft > 0 && communicator.most_local > 1 && call_of(communicator).blocking && !passage.asks) {
         const double before = communicator.last_arrival;
         steal_from_last(communicator);
@@ -155,7 +155,7 @@ void Job::complete(std::uint32_t index, double end) {
     const std::uint32_t at = kind.calls[communicator.sequence % calls];
     const ProgramCall& call = program_[at];
     const auto iteration = static_cast<std::uint32_t>(communicator.sequence / calls);
-    control_.completed(index, call.call, end);
+    pacer_.completed(index, call.call, end);
     if (!recorded_ranks_.empty()) record(communicator, call, end, iteration);
     ++events_;
     const double entered = communicator.entered;
@@ -193,9 +193,11 @@ void Job::complete(std::uint32_t index, double end) {
             }
             idle_from = std::max(arrival, state.origin + state.length);
         }
-        waiting += std::max(0.0, entered - idle_from);
-        transfer += std::max(0.0, end - std::max(entered, idle_from));
-        delayed += std::max(0.0, entry - idle_from);
+        if (call.shows) {
+            waiting += std::max(0.0, entered - idle_from);
+            transfer += std::max(0.0, end - std::max(entered, idle_from));
+            delayed += std::max(0.0, entry - idle_from);
+        }
         double free = end;
         if (wraps) {
             free = std::max(end, state.origin + state.length);
@@ -259,14 +261,14 @@ void Job::handle(const Event& event) {
         case Event::Kind::flow_stall: network_.stalled(event); break;
         case Event::Kind::flow_wake: network_.woken(event); break;
         case Event::Kind::background: toggle(event.subject, event.at); break;
-        case Event::Kind::look: control_.look(event.at, network_.retransmitted_bytes()); break;
+        case Event::Kind::look: pacer_.look(event.at, network_.retransmitted_bytes()); break;
         case Event::Kind::message: {
-            const std::int64_t released = control_.message(event);
-            if (released >= 0) enter(static_cast<std::uint32_t>(released), control_.let_in(static_cast<std::uint32_t>(released), event.at));
+            const std::int64_t released = pacer_.message(event);
+            if (released >= 0) enter(static_cast<std::uint32_t>(released), pacer_.let_in(static_cast<std::uint32_t>(released), event.at));
             break;
         }
         case Event::Kind::deadline:
-            if (communicators_[event.subject].waits && communicators_[event.subject].sequence == event.detail) enter(event.subject, control_.let_in(event.subject, event.at));
+            if (communicators_[event.subject].waits && communicators_[event.subject].sequence == event.detail) enter(event.subject, pacer_.let_in(event.subject, event.at));
             break;
     }
 }

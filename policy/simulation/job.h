@@ -15,7 +15,7 @@
 
 #include "policy/simulation/communicator.h"
 #include "policy/simulation/compute_times.h"
-#include "policy/simulation/control.h"
+#include "policy/simulation/pacer.h"
 #include "policy/simulation/network.h"
 #include "policy/simulation/plan.h"
 #include "policy/simulation/queue.h"
@@ -45,7 +45,8 @@ private:
         std::uint32_t slot = 0;            // of its traffic among the kind's: which plan
         double part = 1;                   // of the iteration's compute
         bool blocking = true;
-        Control::Call call;
+        bool shows = true;                 // what compute does not hide of it is idle time; else the blocking call after it waits for it
+        Pacer::Call call;
     };
     struct RankState {
         double origin = 0;                 // when its compute would have begun, had nothing stalled or slowed it
@@ -105,7 +106,7 @@ private:
     std::vector<Communicator> communicators_;
     std::vector<RankState> state_;
     Entries entries_;
-    Control control_;
+    Pacer pacer_;
     Draws fabric_draws_;
     std::vector<Burst> bursts_;
     std::vector<std::uint32_t> kept_back_;  // oracle: transfers that wait for others to end

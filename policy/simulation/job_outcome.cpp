@@ -119,13 +119,13 @@ void Job::finish(Outcome& outcome, double now) {
     }
     outcome.seconds = whole;
     outcome.throughput = samples * rate / share;
-    outcome.messages = control_.messages();
-    outcome.events = events_ + network_.changes() + control_.messages();
+    outcome.messages = pacer_.messages();
+    outcome.events = events_ + network_.changes() + pacer_.messages();
     outcome.stalls = network_.timeouts() + fabric_events_;
     const double each = iterations * ranks_;
     outcome.shares = {sums_.compute / each, sums_.waiting / each, sums_.transfer / each, (network_.stalled_s() + fabric_stall_s_) / total_, sums_.stolen / each, sums_.held / each};
     outcome.load = loads(now);
-    outcome.classes = control_.finish();
+    outcome.classes = pacer_.finish();
     outcome.steps_crossing = steps_crossing();
     outcome.reasons = reasons_;
     if (!recorded_ranks_.empty()) outcome.timeline = timeline(outcome);

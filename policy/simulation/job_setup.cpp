@@ -30,7 +30,7 @@ Job::Job(const Scenario& scenario, const Run& run)
       order_(is_ours(run.ran) ? wiring_.ordered(scenario, reasons_) : as_submitted(run.nodes)), planner_(scenario, wiring_, order_, is_ours(run.ran)),
       compute_(scenario, wiring_, order_, run.seed),
       network_(wiring_.links(), wiring_.switches(), scenario.fabric.transport, scenario.fabric.overload, mixed(run.seed, 0x6e65'7477), queue_),
-      control_(scenario, run.ran, run.seed, communicators_, entries_, queue_), fabric_draws_(mixed(run.seed, 0x6661'6272)) {
+      pacer_(scenario, run.ran, run.seed, communicators_, entries_, queue_), fabric_draws_(mixed(run.seed, 0x6661'6272)) {
     make_program();
     make_communicators();
     make_plans();
@@ -48,7 +48,7 @@ Job::Job(const Scenario& scenario, const Run& run)
     std::stable_sort(by_bytes.begin(), by_bytes.end(), [&](std::uint32_t a, std::uint32_t b) { return kinds_[a].bytes > kinds_[b].bytes; });
     for (const std::uint32_t i : by_bytes)
         for (std::uint32_t group = 0; group < ranks_ / kinds_[i].size; ++group) wanted.push_back(kinds_[i].first + group);
-    control_.conduct(wanted, static_cast<std::uint32_t>(kinds_.size()), expected_s());
+    pacer_.conduct(wanted, static_cast<std::uint32_t>(kinds_.size()), expected_s());
 
     if (run.seed == scenario.first_seed) {
         const std::uint32_t shown = std::min(ranks_, timeline_ranks);
@@ -102,6 +102,11 @@ void Job::make_program() {
         }
     }
     std::stable_sort(program_.begin(), program_.end(), [](const ProgramCall& a, const ProgramCall& b) { return a.part < b.part; });
+    bool is_last = true;
+    for (auto call = program_.rbegin(); call != program_.rend(); ++call) {
+        call->shows = call->blocking || is_last;
+        is_last = is_last && !call->blocking;
+    }
     for (std::uint32_t i = 0; i < program_.size(); ++i) kinds_[program_[i].kind].calls.push_back(i);
 }
 

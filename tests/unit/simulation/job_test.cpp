@@ -66,9 +66,9 @@ TEST(Job, RunsDoNotDependOnTheirOrder) {
     scenario.seeds = 2;
     scenario.iterations = 60;
     std::vector<Outcome> forward, backward;
-    const std::vector<Run> runs = runs_of(scenario);
+    const auto runs = runs_of(scenario);
     ASSERT_EQ(runs.size(), 6u);
-    for (const Run& one : runs) forward.push_back(simulate(scenario, one));
+    for (const auto& one : runs) forward.push_back(simulate(scenario, one));
     for (auto one = runs.rbegin(); one != runs.rend(); ++one) backward.push_back(simulate(scenario, *one));
     const Result a = summarise(scenario, forward), b = summarise(scenario, backward);
     ASSERT_EQ(a.rows.size(), 1u);

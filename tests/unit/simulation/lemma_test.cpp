@@ -28,7 +28,7 @@ TEST(Lemma, TheLawGainsNothingWhereNothingCanBeGained) {
     Scenario scenario = lemma();
     scenario.seeds = 5;
     std::vector<Outcome> outcomes;
-    for (const Run& one : runs_of(scenario)) outcomes.push_back(simulate(scenario, one));
+    for (const auto& one : runs_of(scenario)) outcomes.push_back(simulate(scenario, one));
     const Result result = summarise(scenario, outcomes);
     const CaseResult &ordered = result.rows[0].cases[1], &paced = result.rows[0].cases[2];
     EXPECT_LE(paced.gain_percent.low, ordered.gain_percent.value + 1e-6);

@@ -9,17 +9,24 @@ namespace {
 
 constexpr double small_buffer = 16e3, large_buffer = 1e6;
 
+// The class of the four groups; the other one is where all ranks meet.
+const ClassResult& groups_of(const Outcome& outcome) {
+    static const ClassResult none;
+    for (const ClassResult& one : outcome.classes)
+        if (one.facts.communicators == 4) return one;
+    ADD_FAILURE() << "no class of four communicators";
+    return none;
+}
+
 TEST(Pacing, FindsACliffAndPassesIt) {
     const Scenario scenario = four_groups(small_buffer);
     std::uint32_t engaged = 0, faster = 0;
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const Outcome off = run(scenario, Case::baseline, seed), paced = run(scenario, Case::alone, seed);
-        ASSERT_EQ(paced.classes.size(), 1u);
-        EXPECT_EQ(paced.classes[0].facts.communicators, 4u);
-        EXPECT_EQ(paced.classes[0].facts.size, 2u);
-        EXPECT_TRUE(paced.classes[0].facts.crosses);
-        EXPECT_GT(paced.classes[0].account.blocks, 0u);
-        engaged += paced.classes[0].account.state == pacing::Ended::engaged ? 1 : 0;
+        EXPECT_EQ(groups_of(paced).facts.size, 2u);
+        EXPECT_TRUE(groups_of(paced).facts.crosses);
+        EXPECT_GT(groups_of(paced).account.blocks, 0u);
+        engaged += groups_of(paced).account.state == pacing::Ended::engaged ? 1 : 0;
         faster += paced.throughput > off.throughput ? 1 : 0;
         EXPECT_LT(paced.stalls, off.stalls);
     }
@@ -31,8 +38,7 @@ TEST(Pacing, StepsAsideWhereThereIsNoCliff) {
     const Scenario scenario = four_groups(large_buffer);
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         const Outcome off = run(scenario, Case::baseline, seed), paced = run(scenario, Case::alone, seed);
-        ASSERT_EQ(paced.classes.size(), 1u);
-        EXPECT_NE(paced.classes[0].account.state, pacing::Ended::engaged);
+        EXPECT_NE(groups_of(paced).account.state, pacing::Ended::engaged);
         EXPECT_NEAR(paced.throughput / off.throughput, 1, 0.005);
     }
 }
@@ -45,8 +51,7 @@ TEST(Pacing, ArmsDoWhatTheyAreFor) {
     for (const char* const arm : {"admit:1", "slots:12ms", "rate:25mbit"}) {
         scenario.pacing.tuning = std::string("method=fixed arm=") + arm;
         const Outcome paced = run(scenario, Case::alone);
-        ASSERT_EQ(paced.classes.size(), 1u) << arm;
-        EXPECT_EQ(paced.classes[0].account.state, pacing::Ended::engaged) << arm;
+        EXPECT_EQ(groups_of(paced).account.state, pacing::Ended::engaged) << arm;
         EXPECT_LT(paced.stalls, off.stalls / 4) << arm;
         EXPECT_GT(paced.throughput, off.throughput) << arm;
     }
@@ -60,7 +65,7 @@ TEST(Pacing, HoldsLastNoLongerThanTheWindow) {
     scenario.pacing.tuning = "method=fixed arm=slots:20ms";
     scenario.pacing.window_s = 0.005;
     const Outcome paced = run(scenario, Case::alone);
-    ASSERT_EQ(paced.classes.size(), 1u);
+    EXPECT_EQ(groups_of(paced).account.state, pacing::Ended::engaged);
     // four slots of which three are 5 ms at most: 3.75 ms a call in the mean
     EXPECT_GT(paced.shares.held, 0.001);
     EXPECT_LE(paced.shares.held, 0.00376);
@@ -79,7 +84,7 @@ TEST(Pacing, ABadChannelCostsPacingNotTheJob) {
     for (const char* const tuning : {"", "method=fixed arm=admit:1"}) {
         scenario.pacing.tuning = tuning;
         const Outcome paced = run(scenario, Case::alone);
-        EXPECT_EQ(paced.iteration_s.size(), 4u * 1000) << tuning;
+        EXPECT_EQ(paced.iteration_s.size(), 1000u) << tuning;
         EXPECT_GT(paced.throughput, 0.9 * off) << tuning;
     }
 }
@@ -106,8 +111,7 @@ TEST(Pacing, ComparisonRunsEveryArmOfItsList) {
     Scenario scenario = four_groups(small_buffer);
     scenario.pacing.tuning = "method=comparison arms=off,admit:1,slots:12ms,fixed-delay:2ms:1ms,barrier";
     const Outcome outcome = run(scenario, Case::alone);
-    ASSERT_EQ(outcome.classes.size(), 1u);
-    const pacing::Account& account = outcome.classes[0].account;
+    const pacing::Account& account = groups_of(outcome).account;
     ASSERT_EQ(account.count, 5u);
     for (std::uint32_t i = 0; i < account.count; ++i) EXPECT_GT(account.trials[i].blocks, 5u) << pacing::name_of(account.trials[i].setting.arm);
 }

@@ -48,6 +48,10 @@ inline Scenario four_groups(double buffer_bytes) {
     scenario.work.traffic = {Traffic{}};
     scenario.work.traffic[0].axis = "pair";
     scenario.work.traffic[0].bytes = 131072;
+    // and all of them meet once in an iteration, as at a step's end
+    scenario.work.traffic.push_back(Traffic{});
+    scenario.work.traffic[1].algorithm = Algorithm::tree;
+    scenario.work.traffic[1].bytes = 8;
     scenario.node_counts = {8};
     scenario.seeds = 1;
     scenario.iterations = 2000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "policy/simulation/control.h"
+#include "policy/simulation/pacer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +34,7 @@ std::uint64_t window_ns(const Scenario& scenario) { return scenario.pacing.windo
 
 }  // namespace
 
-Control::Control(const Scenario& scenario, Case ran, std::uint64_t seed, std::vector<Communicator>& communicators, Entries& entries, Queue& queue)
+Pacer::Pacer(const Scenario& scenario, Case ran, std::uint64_t seed, std::vector<Communicator>& communicators, Entries& entries, Queue& queue)
     : scenario_(scenario), ran_(ran), communicators_(communicators), entries_(entries), queue_(queue), draws_(mixed(seed, 0x6374'726c)) {
     if (scenario.pacing.window_s >= 0) window_s_ = std::min(longest_delay_s, scenario.pacing.window_s);
     if (ran == Case::paced || ran == Case::alone) {
@@ -50,7 +50,7 @@ Control::Control(const Scenario& scenario, Case ran, std::uint64_t seed, std::ve
     }
 }
 
-void Control::conduct(const std::vector<std::uint32_t>& wanted, std::uint32_t kinds, double mean_iteration_s) {
+void Pacer::conduct(const std::vector<std::uint32_t>& wanted, std::uint32_t kinds, double mean_iteration_s) {
     if (ran_ == Case::baseline || ran_ == Case::ordered) return;
     if (ran_ == Case::recipe) {
         constant_.arm = Arm::fixed_delay;
@@ -77,7 +77,7 @@ void Control::conduct(const std::vector<std::uint32_t>& wanted, std::uint32_t ki
 
 // ---- the channel ----
 
-double Control::hops(const Communicator& communicator) const {
+double Pacer::hops(const Communicator& communicator) const {
     double depth = 1;
     if (communicator.nodes > star_nodes) {
         for (double reached = 1 + tree_arity, level = tree_arity; reached < communicator.nodes; ++depth) reached += level *= tree_arity;
@@ -85,20 +85,20 @@ double Control::hops(const Communicator& communicator) const {
     return depth;
 }
 
-double Control::one_way() { return scenario_.pacing.control.latency_s + draws_.exponential(scenario_.pacing.control.jitter_s); }
+double Pacer::one_way() { return scenario_.pacing.control.latency_s + draws_.exponential(scenario_.pacing.control.jitter_s); }
 
 // The slowest of n: its jitter is the largest of n draws, drawn at once.
-double Control::to_slowest(const Communicator& communicator) {
+double Pacer::to_slowest(const Communicator& communicator) {
     const double most = -std::log(-std::expm1(std::log(draws_.uniform()) / communicator.nodes));
     return hops(communicator) * scenario_.pacing.control.latency_s + scenario_.pacing.control.jitter_s * most;
 }
 
-bool Control::is_partly_lost(const Communicator& communicator) {
+bool Pacer::is_partly_lost(const Communicator& communicator) {
     const double loss = scenario_.pacing.control.loss;
     return loss > 0 && draws_.uniform() < -std::expm1(communicator.nodes * std::log1p(-loss));
 }
 
-void Control::send(double at, const Message& message) {
+void Pacer::send(double at, const Message& message) {
     std::uint32_t slot;
     if (free_.empty()) {
         slot = static_cast<std::uint32_t>(slots_.size());
@@ -111,7 +111,7 @@ void Control::send(double at, const Message& message) {
     queue_.push(at, Event::Kind::message, slot);
 }
 
-bool Control::send_datagram(double now, const Message& message) {
+bool Pacer::send_datagram(double now, const Message& message) {
     for (const double later : resend_s) {
         if (scenario_.pacing.control.loss > 0 && draws_.uniform() < scenario_.pacing.control.loss) continue;
         send(now + later + one_way(), message);
@@ -122,7 +122,7 @@ bool Control::send_datagram(double now, const Message& message) {
 
 // ---- the gate ----
 
-void Control::start_block(Paced& paced, const Communicator& communicator) {
+void Pacer::start_block(Paced& paced, const Communicator& communicator) {
     if (paced.open) finish_block(paced, communicator, communicator.last_arrival);
     if (paced.pending.epoch - 1 != paced.current.epoch) {
         // a directive that was never acted on: whoever waits for its block is told that it is void
@@ -152,7 +152,7 @@ void Control::start_block(Paced& paced, const Communicator& communicator) {
     paced.open = true;
 }
 
-template <class Delay> double Control::hold(Communicator& communicator, double cap, Delay delay) {
+template <class Delay> double Pacer::hold(Communicator& communicator, double cap, Delay delay) {
     double last = 0;
     for (std::uint32_t i = 0; i < communicator.members.count; ++i) {
         const std::uint32_t rank = communicator.members.rank(i);
@@ -164,12 +164,12 @@ template <class Delay> double Control::hold(Communicator& communicator, double c
     return last;
 }
 
-double Control::hold_all_until(Communicator& communicator, double until, double cap) {
+double Pacer::hold_all_until(Communicator& communicator, double until, double cap) {
     return hold(communicator, cap, [&](std::uint32_t i) { return std::max(0.0, until - entries_.arrival[communicator.members.rank(i)]); });
 }
 
 // Members of a node stand together in the communicator's order.
-double Control::hold_local(Communicator& communicator, double cap) {
+double Pacer::hold_local(Communicator& communicator, double cap) {
     double last = 0;
     const std::uint32_t ranks = scenario_.node.ranks, count = communicator.members.count;
     for (std::uint32_t begin = 0, end = 0; begin < count; begin = end) {
@@ -186,7 +186,7 @@ double Control::hold_local(Communicator& communicator, double cap) {
     return last;
 }
 
-Control::Passage Control::pass(std::uint32_t index) {
+Pacer::Passage Pacer::pass(std::uint32_t index) {
     Communicator& communicator = communicators_[index];
     communicator.held = false;
     Passage passage{communicator.last_arrival, false};
@@ -253,7 +253,7 @@ Control::Passage Control::pass(std::uint32_t index) {
     return passage;
 }
 
-double Control::let_in(std::uint32_t index, double now) {
+double Pacer::let_in(std::uint32_t index, double now) {
     Communicator& communicator = communicators_[index];
     Paced& paced = paced_[static_cast<std::size_t>(communicator.paced)];
     const double cap = std::min(window_s_, static_cast<double>(paced.current.setting.cap_ns) * 1e-9);
@@ -266,7 +266,7 @@ double Control::let_in(std::uint32_t index, double now) {
 
 // ---- the meter ----
 
-void Control::meter(Paced& paced, const Communicator& communicator, double end) {
+void Pacer::meter(Paced& paced, const Communicator& communicator, double end) {
     const std::uint64_t sequence = communicator.sequence;
     if (sequence < paced.first) {
         paced.boundary = end;
@@ -304,7 +304,7 @@ void Control::meter(Paced& paced, const Communicator& communicator, double end) 
     paced.steps = 0;
 }
 
-void Control::finish_block(Paced& paced, const Communicator& communicator, double now) {
+void Pacer::finish_block(Paced& paced, const Communicator& communicator, double now) {
     paced.open = false;
     const bool complete = paced.end == ~std::uint64_t{0} || communicator.sequence + 1 >= paced.end;
     if (!complete) paced.blocks[0].late = 1;
@@ -325,7 +325,7 @@ void Control::finish_block(Paced& paced, const Communicator& communicator, doubl
 }
 
 // At the agents' next look, then with their next summary.
-void Control::show(const Communicator& communicator, const pacing::BlockSummary& block, double now) {
+void Pacer::show(const Communicator& communicator, const pacing::BlockSummary& block, double now) {
     Message message;
     message.kind = Message::Kind::block;
     message.block = block;
@@ -335,7 +335,7 @@ void Control::show(const Communicator& communicator, const pacing::BlockSummary&
     messages_ += communicator.nodes;
 }
 
-void Control::completed(std::uint32_t index, const Call& call, double end) {
+void Pacer::completed(std::uint32_t index, const Call& call, double end) {
     const Communicator& communicator = communicators_[index];
     Paced* const paced = communicator.paced >= 0 ? &paced_[static_cast<std::size_t>(communicator.paced)] : nullptr;
     if (is_law()) {
@@ -370,7 +370,7 @@ void Control::completed(std::uint32_t index, const Call& call, double end) {
 
 // ---- the leader ----
 
-void Control::look(double now, double retransmitted_bytes) {
+void Pacer::look(double now, double retransmitted_bytes) {
     const std::uint64_t now_ns = ns(now);
     for (Paced& paced : paced_) {
         const Communicator& communicator = communicators_[paced.communicator];
@@ -407,7 +407,7 @@ void Control::look(double now, double retransmitted_bytes) {
     queue_.push(now + scenario_.pacing.control.interval_s, Event::Kind::look, 0);
 }
 
-void Control::serve_permits(double now) {
+void Pacer::serve_permits(double now) {
     pacing::Permits::Grant grant;
     while (permits_->next(grant)) {
         const auto known = std::find_if(paced_.begin(), paced_.end(), [&](const Paced& one) { return one.id == grant.communicator; });
@@ -425,7 +425,7 @@ void Control::serve_permits(double now) {
     send(at, Message{});
 }
 
-std::int64_t Control::message(const Event& event) {
+std::int64_t Pacer::message(const Event& event) {
     const Message message = slots_[event.subject];
     free_.push_back(event.subject);
     if (message.kind != Message::Kind::tick) ++messages_;
@@ -484,7 +484,7 @@ std::int64_t Control::message(const Event& event) {
     return -1;
 }
 
-std::vector<ClassResult> Control::finish() {
+std::vector<ClassResult> Pacer::finish() {
     std::vector<ClassResult> results;
     if (!is_law()) return results;
     conductor_->finish();

@@ -24,7 +24,7 @@
 
 namespace paced::simulation {
 
-class Control {
+class Pacer {
 public:
     // One call, as all members make it.
     struct Call {
@@ -36,7 +36,7 @@ public:
         bool asks = false;   // not known yet: a message says so, or a deadline
     };
 
-    Control(const Scenario& scenario, Case ran, std::uint64_t seed, std::vector<Communicator>& communicators, Entries& entries, Queue& queue);
+    Pacer(const Scenario& scenario, Case ran, std::uint64_t seed, std::vector<Communicator>& communicators, Entries& entries, Queue& queue);
 
     // Which communicators are paced: the first of these, as many as the conductor takes. kinds: communicators that a rank has.
     // mean_iteration_s: expected, for the recipe's parts.
