@@ -49,7 +49,7 @@ std::optional<io::ScenarioFile> read_scenario(const SimulateOptions& options, in
     Diagnostics diagnostics;
     auto scenario = io::parse_scenario(*text, options.file, overrides, diagnostics);
     std::fputs(format(diagnostics).c_str(), stderr);
-    exit_code = exit_wrong_input;
+    exit_code = scenario ? exit_done : exit_wrong_input;
     return scenario;
 }
 

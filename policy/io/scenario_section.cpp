@@ -59,7 +59,7 @@ void ScenarioSection::quantity(std::string_view key, std::string_view what, std:
     if (node == nullptr) return;
     const std::string valid = "valid: a number with " + std::string(units) + " at once behind it, such as \"" + std::string(example) + '"';
     if (node->kind != TomlNode::Kind::string) {
-        reader_.wrong_type(key, std::string(what) + " in quotes", *node).hints.push_back(valid);
+        reader_.wrong_type(key, "a " + std::string(what) + " in quotes", *node).hints.push_back(valid);
     } else if (node->text == "0") {
         to = 0;
     } else if (const auto value = parse(node->text)) {

@@ -38,8 +38,9 @@ constexpr std::array<topology::Relation, 6> relations{topology::Relation::pix,  
 
 class ScenarioReader {
 public:
-    ScenarioReader(const std::string& file, const ScenarioOverrides& overrides, Diagnostics& diagnostics)
-        : overrides_(overrides), reader_(file, diagnostics) {}
+    // others: what is wrong in the files that the scenario names.
+    ScenarioReader(const std::string& file, const ScenarioOverrides& overrides, Diagnostics& diagnostics, Diagnostics& others)
+        : overrides_(overrides), others_(others), reader_(file, diagnostics) {}
 
     ScenarioFile read(const TomlNode& top) {
         ScenarioSection section = section_of(top, {}, {});
@@ -85,12 +86,15 @@ private:
         section.text("order", text);
         if (text == "auto") return;
         auto order = config::parse_order(text);
-        if (!order)
-            section.refuse("order", order.error().message, order.error().hints);
-        else if (order->pattern == config::Order::Pattern::none)
-            section.refuse("order", "'order' must name the traffic that ranks are ordered for", {"what happens without an order is simulated in any case", "valid: 'auto', 'ring', 'alltoall', 'tree', or a grid such as 'tp=8,pp=4,dp=16'"});
-        else
+        if (order && order->pattern != config::Order::Pattern::none) {
             result_.scenario.order = *std::move(order);
+            return;
+        }
+        constexpr std::array<std::string_view, 4> words{"auto", "ring", "alltoall", "tree"};
+        std::vector<std::string> hints = text.find('=') == std::string::npos ? hints_for(text, words) : order.error().hints;
+        if (text.find('=') == std::string::npos) hints.back() += ", or a grid such as 'tp=8,pp=4,dp=16'";
+        if (order) hints.insert(hints.begin(), "what happens without an order is simulated in any case");
+        section.refuse("order", order ? "'order' must name the traffic that ranks are ordered for" : order.error().message, std::move(hints));
     }
 
     void read_node_counts(ScenarioSection& section) {
@@ -288,6 +292,7 @@ private:
         Compute& compute = result_.scenario.compute;
         section.seconds("mean", compute.mean_s);
         section.number("sigma", compute.sigma);
+        section.number("segment_sigma", compute.segment_sigma);
         section.number("persistent", compute.persistent);
         section.number("node_share", compute.node_share);
         section.number("event_probability", compute.event_probability);
@@ -352,9 +357,10 @@ private:
     // What another file's reader found; where it knows no place it could not even open the file that is named here.
     void append_found(const Diagnostics& found, const Location& named) {
         for (const Diagnostic& entry : found.entries()) {
-            const Location& where = entry.location.file.empty() ? named : entry.location;
-            Diagnostic& told = entry.severity == Severity::error ? reader_.diagnostics().error(where, entry.message) : reader_.diagnostics().warning(where, entry.message);
-            told.hints = entry.hints;
+            const bool is_placed = !entry.location.file.empty();
+            Diagnostics& to = is_placed ? others_ : reader_.diagnostics();
+            const Location& where = is_placed ? entry.location : named;
+            (entry.severity == Severity::error ? to.error(where, entry.message) : to.warning(where, entry.message)).hints = entry.hints;
         }
     }
 
@@ -404,6 +410,7 @@ private:
     static constexpr int most_nodes = 1'000'000;
 
     const ScenarioOverrides& overrides_;
+    Diagnostics& others_;
     TomlReader reader_;
     ScenarioPlaces places_;
     ScenarioFile result_;
@@ -445,15 +452,16 @@ void add(Fnv& hash, const TomlNode& node) {
 }  // namespace
 
 std::optional<ScenarioFile> parse_scenario(std::string_view text, const std::string& file, const ScenarioOverrides& overrides, Diagnostics& diagnostics) {
-    Diagnostics found;
+    Diagnostics found, others;
     std::optional<ScenarioFile> result;
     if (const auto top = parse_toml(text, file, found)) {
-        result = ScenarioReader(file, overrides, found).read(*top);
+        result = ScenarioReader(file, overrides, found, others).read(*top);
         Fnv hash;
         add(hash, *top);
         result->hash = hash.digits();
     }
     found.sort_by_place();
+    found.append(others);
     diagnostics.append(found);
     if (found.has_errors()) return std::nullopt;
     return result;

@@ -23,7 +23,7 @@ bool TomlTable::take_schema(int newest) {
     } else if (node->kind != TomlNode::Kind::integer) {
         reader_.wrong_type("schema", "an integer", *node).hints.push_back(line);
     } else if (node->integer < 1) {
-        reader_.error(reader_.where(*node), "there is no schema " + std::to_string(node->integer));
+        reader_.error(reader_.where(*node), "there is no schema " + std::to_string(node->integer)).hints.push_back(line);
     } else if (node->integer > newest) {
         reader_.error(reader_.where(*node), "schema " + std::to_string(node->integer) + " is newer than this program, which knows schema " + std::to_string(newest));
         return false;

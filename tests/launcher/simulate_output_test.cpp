@@ -84,7 +84,7 @@ Simulated made_up(bool compare) {
     simulated.file.scenario.description = "a cluster that does not exist, with <odd> & \"quoted\" words in it, long enough to need a second line";
     simulated.file.fitted_on = "nothing that was measured";
     simulated.file.hash = "0123456789abcdef";
-    Result& result = simulated.result;
+    simulation::Result& result = simulated.result;
     result.scenario = "made-up";
     result.seeds = 5;
     result.iterations = 1000;

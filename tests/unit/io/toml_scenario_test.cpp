@@ -115,6 +115,7 @@ TEST(TomlScenario, EveryKeyOfTheJobReachesItsValue) {
     const Compute& compute = file.scenario.compute;
     EXPECT_DOUBLE_EQ(compute.mean_s, .02);
     EXPECT_DOUBLE_EQ(compute.sigma, .05);
+    EXPECT_DOUBLE_EQ(compute.segment_sigma, .03);
     EXPECT_DOUBLE_EQ(compute.persistent, .01);
     EXPECT_DOUBLE_EQ(compute.node_share, .5);
     EXPECT_DOUBLE_EQ(compute.event_probability, .001);

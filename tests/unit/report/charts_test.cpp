@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy/report/svg_charts.h"
 
-#include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(Charts, TicksAreRoundAndReachTheHighest) {
         EXPECT_LE(ticks.values.back(), 1.6 * highest) << highest;
         EXPECT_LE(ticks.values.size(), 8u) << highest;
     }
-    for (const double nothing : {0.0, -1.0, std::nan(""), INFINITY}) EXPECT_EQ(svg::ticks_from_zero(nothing).values.back(), 1) << nothing;
+    for (const double nothing : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) EXPECT_EQ(svg::ticks_from_zero(nothing).values.back(), 1) << nothing;
 }
 
 TEST(Charts, NamesDoNotLieOverOneAnother) {
