@@ -53,12 +53,16 @@ Estimate scaled(const Estimate& estimate, double by) { return {by * estimate.val
 
 void add_curves(HtmlPage& page, const std::vector<Row>& rows) {
     const auto per_node = [](const Row& row, const CaseResult& one) { return scaled(one.throughput, 1.0 / std::max(1u, row.nodes)); };
+    const auto gain = [](const Row&, const CaseResult& one) { return one.gain_percent; };
     const auto whole = [](const Row&, const CaseResult& one) { return one.throughput; };
     const auto cv = [](const Row&, const CaseResult& one) { return one.cv; };
     const auto p99 = [](const Row&, const CaseResult& one) { return scaled(one.p99_s, 1e3); };
     page.heading("Against the number of nodes");
-    page.figures({curves(rows, "Throughput", "samples/s", whole, throughput_text), curves(rows, "Throughput of each node: level where nothing is lost", "samples/s and node", per_node, throughput_text),
-                  curves(rows, "Variation of iterations", "CV", cv, report::cv_text), curves(rows, "Slow iterations: one in a hundred takes longer", "p99, ms", p99, report::time_text)});
+    page.figures({curves(rows, "Throughput", "samples/s", whole, throughput_text),
+                  curves(rows, "Throughput of each node: level where nothing is lost", "samples/s and node", per_node, throughput_text),
+                  curves(rows, "Gain in throughput over the baseline", "%", gain, report::change_text),
+                  curves(rows, "Variation of iterations", "CV", cv, report::cv_text),
+                  curves(rows, "Slow iterations: one in a hundred takes longer", "p99, ms", p99, report::time_text)});
     page.note("Bars are 95 % intervals over the runs.");
 }
 
@@ -76,7 +80,7 @@ void add_table(HtmlPage& page, const std::vector<Row>& rows) {
 }
 
 // Compute above, calls below where both go on at once.
-HtmlPage::Figure timeline(const CaseResult& one) {
+HtmlPage::Figure timeline(const CaseResult& one, double longest_s) {
     report::Timeline chart;
     const simulation::Timeline& of = one.timeline;
     bool overlaps = false;
@@ -91,13 +95,17 @@ HtmlPage::Figure timeline(const CaseResult& one) {
     }
     const std::string caption = std::string(name_of(one.ran)) + ": iteration " + std::to_string(of.iteration) + ", " + report::time_text(1e3 * of.length_s);
     chart.description = caption;
+    chart.end_ms = 1e3 * longest_s;
     return {caption, svg_of(chart)};
 }
 
 void add_timelines(HtmlPage& page, const Row& row) {
+    double longest_s = 0;  // one axis for all
+    for (const CaseResult& one : row.cases)
+        if (is_usual(one.ran)) longest_s = std::max(longest_s, one.timeline.length_s);
     std::vector<HtmlPage::Figure> figures;
     for (const CaseResult& one : row.cases)
-        if (is_usual(one.ran) && !one.timeline.ranks.empty()) figures.push_back(timeline(one));
+        if (is_usual(one.ran) && !one.timeline.ranks.empty()) figures.push_back(timeline(one, longest_s));
     if (figures.empty()) return;
     page.heading("One iteration of each case, " + count_of(row.nodes, "node"));
     page.figures(figures);

@@ -9,7 +9,7 @@ namespace paced::report {
 
 namespace {
 
-constexpr double width = 640, left = 150, right = 96, top = 8, bottom = 46, bar_height = 16, bar_gap = 3, group_gap = 14;
+constexpr double width = 640, left = 80, right = 96, top = 8, bottom = 46, bar_height = 16, bar_gap = 3, head_height = 18, group_gap = 12;
 constexpr double plot_right = width - right;
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr double plot_right = width - right;
 std::string svg_of(const BarChart& chart) {
     double highest = 0, plot_bottom = top;
     for (const auto& group : chart.groups) {
-        plot_bottom += static_cast<double>(group.bars.size()) * (bar_height + bar_gap) + group_gap;
+        plot_bottom += static_cast<double>(group.bars.size()) * (bar_height + bar_gap) + head_height + group_gap;
         for (const auto& bar : group.bars) highest = std::max(highest, bar.value);
     }
     const svg::Ticks ticks = svg::ticks_from_zero(highest);
@@ -31,10 +31,10 @@ std::string svg_of(const BarChart& chart) {
     }
     picture += svg::text((left + plot_right) / 2, height - 8, chart.x_title, svg::Anchor::middle, "label");
 
-    double y = top + group_gap / 2;
+    double y = top;
     for (const auto& group : chart.groups) {
-        const double middle = y + static_cast<double>(group.bars.size()) * (bar_height + bar_gap) / 2;
-        picture += svg::text(0, middle + 3, group.name);
+        picture += svg::text(left + 4, y + 13, group.name);
+        y += head_height;
         for (const auto& bar : group.bars) {
             picture += svg::text(left - 6, y + 12, bar.name, svg::Anchor::end, "label");
             picture += "<rect x=\"" + svg::px(left) + "\" y=\"" + svg::px(y) + "\" width=\"" + svg::px(x_of(bar.value) - left) + "\" height=\"" + svg::px(bar_height) + "\" fill=\"" +

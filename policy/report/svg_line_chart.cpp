@@ -14,14 +14,16 @@ constexpr double width = 640, height = 360, left = 64, right = 110, top = 28, bo
 constexpr double plot_right = width - right, plot_bottom = height - bottom;
 constexpr double label_gap = 14;    // between the names of two curves
 constexpr double least_apart = 34;  // of two numbers on the axis
-constexpr double beside = 5;        // curves stand this far beside each other, so that their intervals can be told apart
+// Curves stand this far beside each other, and all of them together so far, so that their intervals can be told apart.
+constexpr double beside = 5, all_beside = 12;
 
 class Drawing {
 public:
     explicit Drawing(const LineChart& chart) : chart_(chart) {
-        double highest = 0;
+        double lowest = 0, highest = 0;
         for (const auto& series : chart.series) {
             for (const auto& point : series.points) {
+                lowest = std::min({lowest, point.y, point.low});
                 highest = std::max({highest, point.y, point.high});
                 places_.push_back(place(point.x));
                 xs_.push_back(point.x);
@@ -33,7 +35,7 @@ public:
             low_ = *std::min_element(places_.begin(), places_.end());
             high_ = *std::max_element(places_.begin(), places_.end());
         }
-        y_ticks_ = svg::ticks_from_zero(highest);
+        y_ticks_ = svg::ticks_over(lowest, highest);
     }
 
     std::string text() {
@@ -56,8 +58,14 @@ private:
         if (high_ <= low_) return (left + plot_right) / 2;
         return left + 14 + (plot_right - left - 28) * (place(x) - low_) / (high_ - low_);
     }
-    double y_of(double y) const { return plot_bottom - (plot_bottom - top) * std::max(y, 0.0) / y_ticks_.values.back(); }
-    double shift_of(std::size_t series) const { return beside * (static_cast<double>(series) - (static_cast<double>(chart_.series.size()) - 1) / 2); }
+    double y_of(double y) const {
+        const double low = y_ticks_.values.front(), high = y_ticks_.values.back();
+        return plot_bottom - (plot_bottom - top) * (std::clamp(y, low, high) - low) / (high - low);
+    }
+    double shift_of(std::size_t series) const {
+        const auto last = static_cast<double>(chart_.series.size()) - 1;
+        return std::min(beside, all_beside / std::max(last, 1.0)) * (static_cast<double>(series) - last / 2);
+    }
 
     std::string axes() const {
         std::string picture;

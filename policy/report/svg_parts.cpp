@@ -44,14 +44,15 @@ std::string open(double width, double height, std::string_view description) {
     return "<svg viewBox=\"0 0 " + px(width) + ' ' + px(height) + "\" role=\"img\" aria-label=\"" + html_escaped(description) + "\">\n";
 }
 
-Ticks ticks_from_zero(double highest, int wanted) {
-    if (!(highest > 0) || !std::isfinite(highest)) highest = 1;
-    const double rough = highest / wanted, power = std::pow(10, std::floor(std::log10(rough)));
+Ticks ticks_over(double lowest, double highest, int wanted) {
+    if (!(lowest < 0) || !std::isfinite(lowest)) lowest = 0;
+    if (!(highest > 0) || !std::isfinite(highest)) highest = lowest < 0 ? 0 : 1;
+    const double rough = (highest - lowest) / wanted, power = std::pow(10, std::floor(std::log10(rough)));
     double step = 10 * power;
     for (const double factor : {5.0, 2.5, 2.0, 1.0})
         if (factor * power >= rough * (1 - 1e-9)) step = factor * power;
     Ticks ticks;
-    for (int i = 0; ticks.values.empty() || ticks.values.back() < highest * (1 - 1e-9); ++i) ticks.values.push_back(i * step);
+    for (int i = static_cast<int>(std::floor(lowest / step + 1e-9)); ticks.values.empty() || ticks.values.back() < highest * (1 - 1e-9); ++i) ticks.values.push_back(i * step);
     const auto is_whole = [&](int decimals) {
         const double scaled = step * std::pow(10, decimals);
         return std::abs(scaled - std::round(scaled)) < 1e-6 * scaled;

@@ -19,12 +19,13 @@ std::string line(double x1, double y1, double x2, double y2, std::string_view st
 std::string title(std::string_view words);
 std::string open(double width, double height, std::string_view description);
 
-// Round numbers, about `wanted` of them, from 0 or below to past the highest.
+// Round numbers, about `wanted` of them, 0 among them, from below the lowest to past the highest.
 struct Ticks {
     std::vector<double> values;
     int decimals = 0;  // that tell them apart
 };
-Ticks ticks_from_zero(double highest, int wanted = 5);
+Ticks ticks_over(double lowest, double highest, int wanted = 5);
+inline Ticks ticks_from_zero(double highest) { return ticks_over(0, highest); }
 std::string number(double value, int decimals);
 
 // Moves places that are nearer than `gap` apart, as little as that takes, within [low, high]; the order stays.

@@ -24,7 +24,8 @@ std::string svg_of(const Timeline& timeline) {
         for (const auto& row : timeline.rows)
             for (const auto& span : row.spans) end = std::max(end, span.end_ms);
     const svg::Ticks ticks = svg::ticks_from_zero(end);
-    const auto x_of = [&](double ms) { return left + (plot_right - left) * std::clamp(ms / ticks.values.back(), 0.0, 1.0); };
+    if (end <= 0) end = ticks.values.back();
+    const auto x_of = [&](double ms) { return left + (plot_right - left) * std::clamp(ms / end, 0.0, 1.0); };
     const double row_height = row_height_of(timeline.rows.size());
     const double plot_bottom = top + row_height * static_cast<double>(timeline.rows.size());
 
@@ -35,6 +36,7 @@ std::string svg_of(const Timeline& timeline) {
         x += 35 + 6.5 * static_cast<double>(columns_of(kind.name));
     }
     for (const double tick : ticks.values) {
+        if (tick > end) break;
         picture += svg::line(x_of(tick), top, x_of(tick), plot_bottom, "grid");
         picture += svg::text(x_of(tick), plot_bottom + 18, svg::number(tick, ticks.decimals), svg::Anchor::middle, "label");
     }

@@ -169,7 +169,7 @@ TEST(SimulatePage, IsOneFileAndWellFormed) {
         EXPECT_EQ(event, io::XmlReader::Event::end) << format(diagnostics) << picture;
         for (const char* no_number : {"nan", "inf"}) EXPECT_EQ(picture.find(std::string("\"") + no_number), std::string::npos) << picture;
     }
-    EXPECT_EQ(pictures, 4u + 3u + 2u);  // curves, an iteration of each usual case, loads
+    EXPECT_EQ(pictures, 5u + 3u + 2u);  // curves, an iteration of each usual case, loads
     test::expect_golden(page, test::data("simulate/page.html"));
 }
 

@@ -25,6 +25,8 @@ TEST(Charts, TicksAreRoundAndReachTheHighest) {
         EXPECT_LE(ticks.values.back(), 1.6 * highest) << highest;
         EXPECT_LE(ticks.values.size(), 8u) << highest;
     }
+    EXPECT_EQ(svg::ticks_over(-3, 7).values, (std::vector<double>{-4, -2, 0, 2, 4, 6, 8}));
+    EXPECT_EQ(svg::ticks_over(-10, -2).values, (std::vector<double>{-10, -8, -6, -4, -2, 0}));
     for (const double nothing : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) EXPECT_EQ(svg::ticks_from_zero(nothing).values.back(), 1) << nothing;
 }
 
