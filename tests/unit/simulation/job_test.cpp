@@ -175,6 +175,68 @@ TEST(Job, BindingSparesTheWayOverTheSocketLink) {
     EXPECT_NEAR(mean_of(ordered.iteration_s), 0.1 + 0.0175, 0.0005);
 }
 
+TEST(Job, ANodesOwnTopologySaysWhatBindingSpares) {
+    using topology::Relation;
+    Scenario scenario = quiet();
+    scenario.node.gpus = scenario.node.ranks = scenario.node.nics = 2;
+    scenario.work.grid = {Axis{"local", 2}, Axis{"dp", 0}};
+    scenario.work.traffic[0].axis = "dp";
+    topology::NodeTopology crossed;  // each GPU's near NIC is the other one's by number
+    crossed.gpus.resize(2);
+    crossed.nics.resize(2);
+    for (topology::Nic& nic : crossed.nics) nic.kind = topology::NicKind::infiniband, nic.state = topology::LinkState::up;
+    crossed.nics[0].name = "mlx5_0";
+    crossed.nics[1].name = "mlx5_1";
+    crossed.stated_relations = {{Relation::sys, Relation::pix}, {Relation::pix, Relation::sys}};
+    scenario.node.topology = crossed;
+    EXPECT_NEAR(mean_of(run(scenario, Case::baseline).iteration_s), 0.1 + 0.0175 / scenario.node.rate_share[5], 0.001);
+    EXPECT_NEAR(mean_of(run(scenario, Case::ordered).iteration_s), 0.1 + 0.0175, 0.0005);
+}
+
+// Two leaves of four, so four of eight nodes are beyond the first one's leaf.
+Scenario two_leaves() {
+    Scenario scenario = quiet();
+    scenario.fabric.nodes = 8;
+    scenario.fabric.levels = {Level{.name = "leaf", .below = 4, .uplinks = 1, .uplink_bytes_s = 10e9}, Level{.name = "top", .below = 2}};
+    return scenario;
+}
+
+TEST(Job, FabricEventsStrikeWhoGoesBeyondTheFirstLeaf) {
+    Scenario scenario = two_leaves();
+    scenario.iterations = 20000;
+    scenario.fabric_events = {0.01, 0.2};
+    const Outcome beyond = run(scenario, Case::baseline);
+    const double each = 1 - std::pow(0.99, 4);
+    EXPECT_NEAR(mean_of(beyond.iteration_s), 0.1 + 0.0176 + each * 0.2, 0.0006);
+    EXPECT_NEAR(beyond.shares.stalls, each * 0.2, 0.0006);
+    scenario.node_counts = {4};
+    EXPECT_EQ(run(scenario, Case::baseline).stalls, 0u);
+}
+
+// A burst that wants most of the uplink gets half of it while it lasts, since one flow of the ring meets one of it.
+TEST(Job, OthersTrafficTakesItsFairShareWhileItLasts) {
+    Scenario scenario = two_leaves();
+    scenario.iterations = 500;
+    scenario.background = {Background{"leaf", 1, 0.001, 0.5, 0.8}};
+    const double alone = 0.0175 + 14 * 8e-6, shared = 0.0175 / 0.75 + 14 * 8e-6;
+    const Outcome outcome = run(scenario, Case::baseline);
+    EXPECT_NEAR(mean_of(outcome.iteration_s) - 0.1, shared, 0.02 * shared);
+    EXPECT_GT(mean_of(outcome.iteration_s) - 0.1, 1.2 * alone);
+}
+
+TEST(Job, ALosslessFabricPausesInsteadOfLosing) {
+    Scenario scenario = four_groups(16e3);
+    scenario.iterations = 300;
+    scenario.fabric.overload.on = false;
+    const Outcome ideal = run(scenario, Case::baseline);
+    scenario.fabric.overload.on = true;
+    scenario.fabric.transport = Transport::lossless;
+    const Outcome paused = run(scenario, Case::baseline);
+    EXPECT_EQ(paused.stalls, 0u);
+    EXPECT_LT(paused.throughput, ideal.throughput);
+    EXPECT_GT(paused.throughput, (1 - scenario.fabric.overload.pause_spread) * (1 - scenario.fabric.overload.pause_spread) * ideal.throughput);
+}
+
 // Two pairs between two leaves with two uplinks: hashed onto one of them or not, for the whole run.
 TEST(Job, FlowsCollideOrNotForTheWholeRun) {
     Scenario scenario = quiet();

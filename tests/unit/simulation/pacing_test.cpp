@@ -86,6 +86,7 @@ TEST(Pacing, ABadChannelCostsPacingNotTheJob) {
         const Outcome paced = run(scenario, Case::alone);
         EXPECT_EQ(paced.iteration_s.size(), 1000u) << tuning;
         EXPECT_GT(paced.throughput, 0.9 * off) << tuning;
+        EXPECT_GT(groups_of(paced).account.void_blocks, 0u) << tuning;
     }
 }
 

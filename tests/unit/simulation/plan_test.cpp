@@ -72,6 +72,13 @@ TEST(Plan, DirectAllToAllIsBoundByTheNic) {
     }
 }
 
+TEST(Plan, APipelineSendsToTheNextStageAlone) {
+    Scenario scenario = quiet();
+    scenario.work.traffic[0].operation = Operation::neighbour;
+    const double expected = hop + 100e6 / scenario.node.nic_bytes_s;
+    EXPECT_NEAR(measured_s(scenario), expected, 0.01 * expected);
+}
+
 // 4 ranks on each side of one uplink: 16 messages each way.
 TEST(Plan, AllToAllLoadsTheUplinkWithEveryCrossingPair) {
     for (const std::uint32_t n : {8u, 128u}) {  // pair by pair, and by counts
