@@ -6,8 +6,10 @@
 namespace paced::simulation {
 namespace {
 
-// Of one step's noise, what remains over several steps in a row, and of it the part that is a rank's own or its node's.
-double sigma_of(const Scenario& scenario, double share) { return scenario.compute.sigma * std::sqrt(share / scenario.work.accumulation); }
+// Of one step's noise, what remains over several steps in a row, and of it the part that is a rank's own or its node's. None in a replay.
+double sigma_of(const Scenario& scenario, double share) {
+    return scenario.compute.replay ? 0 : scenario.compute.sigma * std::sqrt(share / scenario.work.accumulation);
+}
 
 }  // namespace
 

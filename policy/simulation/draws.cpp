@@ -19,7 +19,8 @@ double normal_quantile(double p) {
     return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q / (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
 
-Lognormal::Lognormal(double sigma) : values_(65536) {
+Lognormal::Lognormal(double sigma) : values_(65536, 1.0f) {
+    if (!(sigma > 0)) return;
     double sum = 0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
         const double value = std::exp(sigma * normal_quantile((static_cast<double>(i) + 0.5) / static_cast<double>(values_.size())) - sigma * sigma / 2);
