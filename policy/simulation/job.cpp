@@ -86,8 +86,7 @@ double Job::met_part(const Communicator& communicator, double width) const {
 
 void Job::enter(std::uint32_t index, double at) {
     Communicator& communicator = communicators_[index];
-    Plan& plan = plan_of(communicator);
-    ++plan.executions;
+    const Plan& plan = plan_of(communicator);
     communicator.entered = at;
     communicator.phase = 0;
     communicator.met = 1;
@@ -155,6 +154,7 @@ void Job::complete(std::uint32_t index, double end) {
     const std::uint32_t at = kind.calls[communicator.sequence % calls];
     const ProgramCall& call = program_[at];
     const auto iteration = static_cast<std::uint32_t>(communicator.sequence / calls);
+    ++plan_of(communicator).executions;
     pacer_.completed(index, call.call, end);
     if (!recorded_ranks_.empty()) record(communicator, call, end, iteration);
     ++events_;
@@ -235,15 +235,13 @@ void Job::toggle(std::uint32_t index, double now) {
     double lasts = background.period_s * (burst.on ? 1 - background.duty : background.duty);
     if (background.jitter > 0) lasts *= std::exp(background.jitter * burst.draws.normal() - background.jitter * background.jitter / 2);
     if (burst.on) {
-        network_.withdraw(burst.flow, now);
-        burst.on_s += now - burst.since;
+        burst.moved_bytes += network_.withdraw(burst.flow, now);
     } else {
         Network::Start start;
         start.transfer = &burst.transfer;
         start.owner = ~std::uint32_t{0};
         start.part = 0;
         burst.flow = network_.begin(start, now);
-        burst.since = now;
     }
     burst.on = !burst.on;
     queue_.push(now + lasts, Event::Kind::background, index);

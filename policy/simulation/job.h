@@ -56,7 +56,7 @@ private:
         Transfer transfer;
         Network::Id flow = 0;
         bool on = false;
-        double on_s = 0, since = 0;
+        double moved_bytes = 0;            // on each of its links
         Draws draws{0};
     };
 

@@ -80,7 +80,7 @@ std::vector<LevelLoad> Job::loads(double seconds) const {
         }
     }
     for (const Burst& burst : bursts_)
-        for (const Use& use : burst.transfer.uses) bytes[use.link] += burst.on_s * burst.transfer.most_bytes_s;
+        for (const Use& use : burst.transfer.uses) bytes[use.link] += burst.moved_bytes;
     std::vector<LevelLoad> load(wiring_.level_names().size());
     for (std::size_t level = 0; level < load.size(); ++level) load[level].level = wiring_.level_names()[level];
     for (std::uint32_t link = 0; link < links.size(); ++link) {
@@ -101,6 +101,8 @@ std::vector<LevelLoad> Job::loads(double seconds) const {
 }
 
 void Job::finish(Outcome& outcome, double now) {
+    for (Burst& burst : bursts_)
+        if (burst.on) burst.moved_bytes += network_.withdraw(burst.flow, now);
     const double iterations = scenario_.iterations, samples = scenario_.work.samples * (scenario_.work.scaling == Scaling::weak ? ranks_ : 1);
     double whole = 0, rate = 0, share = 0;
     outcome.parts = components_;

@@ -72,7 +72,7 @@ Network::Id Network::begin(const Start& start, double now) {
     Flow& flow = flows_[id];
     flow.start = start;
     flow.left = start.transfer->bytes;
-    flow.rate = 0;
+    flow.rate = flow.moved = 0;
     flow.most = std::min(start.transfer->most_bytes_s, start.limit_bytes_s * start.transfer->flows_per_unit);
     flow.since = now;
     flow.window = window_of(start);
@@ -90,8 +90,10 @@ Network::Id Network::begin(const Start& start, double now) {
     return id;
 }
 
-void Network::withdraw(Id id, double now) {
+double Network::withdraw(Id id, double now) {
     Flow& flow = flows_[id];
+    settle(flow, now);
+    const double moved = flow.moved;
     leave(id);
     ++flow.version;
     ++changes_;
@@ -100,6 +102,7 @@ void Network::withdraw(Id id, double now) {
     neighbours(id);
     if (overload_.on && transport_ == Transport::lossless) look_for_pauses(id);
     if (!seeds_.empty()) share_out(now);
+    return moved;
 }
 
 bool Network::ended(const Event& event, std::uint32_t& owner) {
@@ -214,7 +217,9 @@ bool Network::would_meet(const Start& start) const {
 }
 
 void Network::settle(Flow& flow, double now) {
-    flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since));
+    const double moved = flow.rate * (now - flow.since);
+    flow.moved += moved;
+    flow.left = std::max(0.0, flow.left - moved);
     flow.since = now;
 }
 

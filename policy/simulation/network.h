@@ -72,8 +72,8 @@ public:
     bool ended(const Event& event, std::uint32_t& owner);
     void stalled(const Event& event);
     void woken(const Event& event);
-    // Taken off before its end.
-    void withdraw(Id id, double now);
+    // Taken off before its end: bytes of a unit that it has moved.
+    double withdraw(Id id, double now);
     // Would it overload a port where others of the job are now?
     bool would_meet(const Start& start) const;
 
@@ -87,7 +87,7 @@ public:
 private:
     struct Flow {
         Start start;
-        double left = 0, rate = 0, most = 0, since = 0;
+        double left = 0, rate = 0, most = 0, since = 0, moved = 0;
         double window = 0;             // under way of one of its flows, `met` counted in
         double still_until = 0;
         std::uint64_t version = 0;     // of its rate
