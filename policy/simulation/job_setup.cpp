@@ -159,7 +159,8 @@ void Job::make_plans() {
             plan_index_.push_back(static_cast<std::uint32_t>(plans_.size()));
             if (is_inner) known.push_back(plan_index_.back());
             plans_.push_back(planner_.plan(communicator.members, traffic, traffic.bytes * scenario_.work.volume_factor / traffic.buckets));
-            planner_.count_users(plans_.back(), index);
+            // a call takes all its members: one of all ranks never meets another one
+            if (communicator.members.count < ranks_) planner_.count_users(plans_.back(), index);
         }
     }
 }

@@ -223,7 +223,30 @@ void Network::settle(Flow& flow, double now) {
     flow.since = now;
 }
 
+bool Network::is_alone(Id id) const {
+    const std::vector<Use>& uses = flows_[id].start.transfer->uses;
+    return std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return states_[use.link].flows.size() == 1; });
+}
+
+void Network::set_rate(Id id, double rate, double now) {
+    Flow& flow = flows_[id];
+    if (rate == flow.rate && flow.scheduled) return;
+    settle(flow, now);
+    flow.rate = rate;
+    flow.scheduled = rate > 0;
+    ++flow.version;
+    ++changes_;
+    if (rate <= 0) queue_.push(flow.still_until, Event::Kind::flow_wake, id, flow.version);
+    else if (std::isfinite(flow.left)) queue_.push(now + flow.left / rate, Event::Kind::flow_end, id, flow.version);
+}
+
 void Network::share_out(double now) {
+    if (seeds_.size() == 1 && flows_[seeds_[0]].active && flows_[seeds_[0]].still_until <= now && is_alone(seeds_[0])) {
+        const Flow& flow = flows_[seeds_[0]];
+        double rate = flow.most;
+        for (const Use& use : flow.start.transfer->uses) rate = std::min(rate, capacity(use.link) / use.weight);
+        return set_rate(seeds_[0], rate, now);
+    }
     ++stamp_;
     part_.clear();
     touched_.clear();
@@ -255,19 +278,8 @@ void Network::share_out(double now) {
             ++states_[use.link].open;
         }
     }
-    const auto set_rate = [&](Id id, double rate) {
-        Flow& flow = flows_[id];
-        if (rate == flow.rate && flow.scheduled) return;
-        settle(flow, now);
-        flow.rate = rate;
-        flow.scheduled = true;
-        ++flow.version;
-        ++changes_;
-        if (rate <= 0) queue_.push(flow.still_until, Event::Kind::flow_wake, id, flow.version);
-        else if (std::isfinite(flow.left)) queue_.push(now + flow.left / rate, Event::Kind::flow_end, id, flow.version);
-    };
     for (const Id id : part_)
-        if (flows_[id].still_until > now) flows_[id].scheduled = false, set_rate(id, 0);
+        if (flows_[id].still_until > now) set_rate(id, 0, now);
     while (!open_.empty()) {
         double level = infinite;
         for (const std::uint32_t link : touched_)
@@ -293,7 +305,7 @@ void Network::share_out(double now) {
                 state.rest = std::max(0.0, state.rest - use.weight * level);
                 state.weight = --state.open > 0 ? state.weight - use.weight : 0;
             }
-            set_rate(id, level);
+            set_rate(id, level, now);
         }
     }
 }

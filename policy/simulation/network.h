@@ -110,6 +110,8 @@ private:
     void look_for_pauses(Id id);
     void neighbours(Id id);
     void settle(Flow& flow, double now);
+    bool is_alone(Id id) const;
+    void set_rate(Id id, double rate, double now);
     void share_out(double now);
 
     std::vector<Link> links_;

@@ -286,10 +286,12 @@ Plan Planner::plan(const Members& members, const Traffic& traffic, double bytes)
     return plan;
 }
 
+// A rank is at one call at a time, so a NIC that one rank alone has is never used by two.
 void Planner::count_users(const Plan& plan, std::uint32_t user) {
+    const bool nics_are_own = scenario_.node.ranks <= scenario_.node.nics;
     for (const Phase& phase : plan.phases) {
         for (const LinkShare& one : phase.carried) {
-            if (last_user_[one.link] == user) continue;
+            if (last_user_[one.link] == user || (nics_are_own && wiring_.level_of_link(one.link) == 0)) continue;
             last_user_[one.link] = user;
             ++users_[one.link];
         }
