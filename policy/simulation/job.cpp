@@ -253,7 +253,11 @@ void Job::handle(const Event& event) {
         case Event::Kind::paused: phase_over(event.subject, event.at); break;
         case Event::Kind::flow_end: {
             std::uint32_t owner = 0;
-            if (network_.ended(event, owner)) transfer_over(owner, event.at);
+            double until = 0;
+            if (!network_.ended(event, owner, until)) break;
+            if (until > event.at) fabric_stall_s_ += (until - event.at) * communicators_[owner].members.count / ranks_;
+            communicators_[owner].floor = std::max(communicators_[owner].floor, until);
+            transfer_over(owner, event.at);
             break;
         }
         case Event::Kind::flow_stall: network_.stalled(event); break;

@@ -76,7 +76,7 @@ Network::Id Network::begin(const Start& start, double now) {
     flow.most = std::min(start.transfer->most_bytes_s, start.limit_bytes_s * start.transfer->flows_per_unit);
     flow.since = now;
     flow.window = window_of(start);
-    flow.still_until = 0;
+    flow.still_until = flow.not_before = 0;
     flow.active = true;
     flow.scheduled = false;
     ++flow.version;
@@ -105,10 +105,11 @@ double Network::withdraw(Id id, double now) {
     return moved;
 }
 
-bool Network::ended(const Event& event, std::uint32_t& owner) {
+bool Network::ended(const Event& event, std::uint32_t& owner, double& until) {
     const Flow& flow = flows_[event.subject];
     if (!flow.active || flow.version != event.detail) return false;
     owner = flow.start.owner;
+    until = flow.not_before;
     withdraw(event.subject, event.at);
     return true;
 }
@@ -118,6 +119,11 @@ void Network::stalled(const Event& event) {
     if (!flow.active || flow.generation != event.detail) return;
     const double until = event.at + overload_.rto_s;
     ++timeouts_;
+    if (flow.start.transfer->apart) {
+        // the one flow alone; what it has left goes quickly when the others are through
+        flow.not_before = std::max(flow.not_before, until);
+        return;
+    }
     stalled_s_ += flow.start.part * (until - std::max(event.at, flow.still_until));
     flow.still_until = until;
     seeds_.assign(1, event.subject);

@@ -48,6 +48,7 @@ struct Transfer {
     double most_bytes_s = std::numeric_limits<double>::infinity();  // of a unit, by what nobody else uses
     double window_bytes = 0;          // that one flow has under way
     double flows_per_unit = 1;        // sockets that a unit of rate goes over
+    bool apart = false;               // its flows do not wait for one another: one that stands still does not stop the others
     std::vector<Use> uses;            // links that others use too
     std::vector<Port> ports;
 };
@@ -68,8 +69,13 @@ public:
     Network(std::vector<Link> links, std::uint32_t switches, Transport transport, const Overload& overload, std::uint64_t seed, Queue& queue);
 
     Id begin(const Start& start, double now);
-    // Of an event flow_end: true where it is still meant; the flow is then over and `owner` is whose it was.
-    bool ended(const Event& event, std::uint32_t& owner);
+    // Of an event flow_end: true where it is still meant; the flow is then over. `owner`: whose it was; `until`: when the last of its flows
+    // that stood still has ended too, 0 if there is none.
+    bool ended(const Event& event, std::uint32_t& owner, double& until);
+    bool ended(const Event& event, std::uint32_t& owner) {
+        double until = 0;
+        return ended(event, owner, until);
+    }
     void stalled(const Event& event);
     void woken(const Event& event);
     // Taken off before its end: bytes of a unit that it has moved.
@@ -90,6 +96,7 @@ private:
         double left = 0, rate = 0, most = 0, since = 0, moved = 0;
         double window = 0;             // under way of one of its flows, `met` counted in
         double still_until = 0;
+        double not_before = 0;         // apart: when the last of its flows that stood still goes on
         std::uint64_t version = 0;     // of its rate
         std::uint64_t generation = 0;  // of flows in this place
         std::uint32_t stamp = 0;

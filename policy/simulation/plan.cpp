@@ -190,7 +190,7 @@ void Planner::hierarchical(Plan& plan, const Members& members, const Traffic& tr
     if (local > 1 && traffic.operation != Operation::reduce_scatter) plan.phases.push_back(inside((local - 1) * part, local - 1));
 }
 
-// Units are the messages of one pair of ranks.
+// Units are the messages of one pair of ranks. With few of them under way at once the flows that meet are as many fewer.
 void Planner::direct(Plan& plan, const Members& members, const Traffic& traffic, double bytes) {
     std::uint32_t local = 0;
     const Lanes lanes = lanes_of(members, local);
@@ -212,7 +212,10 @@ void Planner::direct(Plan& plan, const Members& members, const Traffic& traffic,
         for (std::uint32_t i = 1; i < n / local; ++i) latency = std::max(latency, scenario_.node.nic_latency_s + wiring_.latency(slot_of(members.first), slot_of(members.rank(i * local))));
     }
     const double flows = static_cast<double>(lanes.nics.size()) * traffic.channels;
+    if (traffic.outstanding > 0 && traffic.outstanding < n - 1)
+        for (const std::uint32_t link : touched_) flows_[link] *= static_cast<float>(traffic.outstanding) / static_cast<float>(n - 1);
     Phase phase = finish(bytes / n, bytes / n / flows, flows);
+    phase.transfer.apart = traffic.outstanding != 1;
     phase.latency_s = latency;
     phase.internal_s = (local - 1) * (bytes / n) / scenario_.node.internal_bytes_s;
     plan.phases.push_back(std::move(phase));

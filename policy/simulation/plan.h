@@ -4,7 +4,7 @@
 //     ring          a chunk of B/n goes round: each edge carries 2(n-1)/n B (all-reduce), (n-1)/n B (the halves); as many hops in latency
 //     tree          NCCL's double binary tree over nodes: each tree edge carries B/2 up and B/2 down, a chain within the node
 //     hierarchical  reduce-scatter within the node; a ring of each local index between nodes, all at once; all-gather within
-//     direct        all-to-all: B/n from each to each, all at once
+//     direct        all-to-all: B/n from each to each
 //     neighbour     B from each to the next one
 //
 // (Thakur, Rabenseifner, Gropp 2005, "Optimization of collective communication operations in MPICH"; for the tree see

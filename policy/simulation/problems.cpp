@@ -132,6 +132,8 @@ void check_grid(const Scenario& scenario, Check& check) {
         check.share(at + "overlap", traffic.overlap);
         const bool placed = check.share(at + "from", traffic.from) && check.share(at + "to", traffic.to);
         if (placed && traffic.from > traffic.to) check.add(at + "from", "is after `to`", {at + "to"});
+        check.within(at + "outstanding", traffic.outstanding, 0, most_ranks);
+        if (traffic.outstanding > 0 && traffic.operation != Operation::alltoall) check.add(at + "outstanding", "is an all-to-all's alone", {at + "operation"});
         check.within(at + "channels", traffic.channels, 1, 64);
         const bool is_reduction = traffic.operation == Operation::allreduce || traffic.operation == Operation::reduce_scatter || traffic.operation == Operation::allgather;
         if (traffic.algorithm == Algorithm::tree && is_reduction && traffic.operation != Operation::allreduce) check.add(at + "algorithm", "a tree does an all-reduce alone", {at + "operation"});

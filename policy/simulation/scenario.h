@@ -87,7 +87,7 @@ struct Node {
 enum class Operation { allreduce, reduce_scatter, allgather, alltoall, neighbour };  // neighbour: each sends to the next one (pipeline)
 enum class Algorithm { ring, tree, hierarchical, direct };
 // hierarchical: within the node, then between nodes by a ring of each local index, then within the node. direct: all-to-all, each
-// to all others at once. tree: all-reduce alone, NCCL's double binary tree over nodes. An all-to-all is always direct, neighbour
+// to all others. tree: all-reduce alone, NCCL's double binary tree over nodes. An all-to-all is always direct, neighbour
 // knows no algorithm.
 
 // One kind of communication of every iteration, over the groups of one axis of the grid.
@@ -102,6 +102,7 @@ struct Traffic {
     // Where a blocking call stands: after this part of the iteration's compute. Several buckets without overlap are spread evenly from
     // `from` to `to`.
     double from = 1, to = 1;
+    std::uint32_t outstanding = 0;     // all-to-all: messages that a rank has under way at once; 0: all; 1: pair by pair, as many MPIs do
     std::uint32_t channels = 1;        // flows (channels, queue pairs) that an edge between two nodes is split into; at least 1
 };
 

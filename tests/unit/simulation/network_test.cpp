@@ -141,6 +141,36 @@ TEST(Network, WhoStandsStillLeavesTheLinkToOthers) {
     EXPECT_LT(std::min(ends[0], ends[1]), 200);
 }
 
+// Of an all-to-all only the flow that lost waits for its time-out; a ring waits as a whole.
+TEST(Network, FlowsApartGoOnBesideOneThatStandsStill) {
+    Overload overload;
+    overload.window_bytes = 100;
+    overload.round_trip_s = 0;
+    overload.rto_s = 500;
+    overload.loss_scale = 1e6;
+    for (const bool apart : {false, true}) {
+        Queue queue;
+        Network network({{10, 150, -1, -1}}, 0, Transport::tcp, overload, 1, queue);
+        Transfer transfer;
+        transfer.bytes = 1000;
+        transfer.window_bytes = 100;
+        transfer.apart = apart;
+        transfer.uses = {{0, 4, 4}};
+        network.begin({&transfer, 0}, 0);
+        double end = 0, until = 0, stood = 0;
+        while (!queue.empty()) {
+            const Event event = queue.pop();
+            std::uint32_t owner = 0;
+            if (event.kind == Event::Kind::flow_stall) network.stalled(event), stood = event.at;
+            if (event.kind == Event::Kind::flow_wake) network.woken(event);
+            if (event.kind == Event::Kind::flow_end && network.ended(event, owner, until)) end = event.at;
+        }
+        EXPECT_EQ(network.timeouts(), 1u);
+        EXPECT_DOUBLE_EQ(end, apart ? 400 : 900);
+        EXPECT_DOUBLE_EQ(until, apart ? stood + 500 : 0);
+    }
+}
+
 // The incast that the model's constants come from: rounds of N senders of 64 KB. 4 lose nothing.
 TEST(Network, IncastTakesAsLongAsOnRealTcp) {
     constexpr double kilobytes = 64 * 1024, rate = 25e6;

@@ -39,6 +39,7 @@ const std::vector<Mistake>& mistakes() {
         {"work.traffic[0].from", [](Scenario& s) { s.work.traffic[0].from = 0.5, s.work.traffic[0].to = 0.2; }},
         {"work.traffic[0].algorithm", [](Scenario& s) { s.work.traffic[0].algorithm = Algorithm::direct; }},
         {"work.traffic[0].algorithm", [](Scenario& s) { s.work.traffic[0].algorithm = Algorithm::tree, s.work.traffic[0].operation = Operation::allgather; }},
+        {"work.traffic[0].outstanding", [](Scenario& s) { s.work.traffic[0].outstanding = 4; }},
         {"work.grid[1].name", [](Scenario& s) { s.work.grid = {Axis{"a", 2}, Axis{"a", 0}}; }},
         {"work.grid[1].size", [](Scenario& s) { s.work.grid = {Axis{"a", 0}, Axis{"b", 0}}; }},
         {"node_counts[0]", [](Scenario& s) { s.work.grid = {Axis{"a", 3}, Axis{"b", 0}}; }},
