@@ -102,7 +102,7 @@ struct Traffic {
     // Where a blocking call stands: after this part of the iteration's compute. Several buckets without overlap are spread evenly from
     // `from` to `to`.
     double from = 1, to = 1;
-    std::uint32_t outstanding = 0;     // all-to-all: messages that a rank has under way at once; 0: all; 1: pair by pair, as many MPIs do
+    std::uint32_t outstanding = 0;     // all-to-all: messages that a rank has under way at once; 0: all; 1: pair by pair
     std::uint32_t channels = 1;        // flows (channels, queue pairs) that an edge between two nodes is split into; at least 1
 };
 
