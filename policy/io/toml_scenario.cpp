@@ -282,6 +282,7 @@ private:
         section.number("from", traffic.from);
         section.number("to", traffic.to);
         section.whole("channels", traffic.channels);
+        section.whole("outstanding", traffic.outstanding);
         section.table().refuse_the_rest();
         return traffic;
     }

@@ -111,6 +111,7 @@ TEST(TomlScenario, EveryKeyOfTheJobReachesItsValue) {
     EXPECT_DOUBLE_EQ(second.bytes, 10'000);
     EXPECT_DOUBLE_EQ(second.from, .25);
     EXPECT_DOUBLE_EQ(second.to, .75);
+    EXPECT_EQ(second.outstanding, 1u);
 
     const Compute& compute = file.scenario.compute;
     EXPECT_DOUBLE_EQ(compute.mean_s, .02);
