@@ -33,6 +33,7 @@ using Chosen = std::function<int()>;
 void add_plan(CLI::App& program, Chosen& chosen);
 void add_policy(CLI::App& program, Chosen& chosen);
 void add_report(CLI::App& program, Chosen& chosen);
+void add_simulate(CLI::App& program, Chosen& chosen);
 void add_topo(CLI::App& program, Chosen& chosen);
 // command: what stands behind the flags of `paced run`, see split_off_command().
 void add_run(CLI::App& program, Chosen& chosen, std::vector<std::string> command);

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
     add_plan(program, chosen);
     add_policy(program, chosen);
     add_report(program, chosen);
+    add_simulate(program, chosen);
     add_run(program, chosen, std::move(command));
 
     try {

@@ -2,33 +2,23 @@
 #include "policy/base/duration.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <utility>
+
+#include "policy/base/quantity.h"
 
 namespace paced {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, long long>, 4> units{{{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
+constexpr std::array<Unit, 4> units{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
 
 }  // namespace
 
 std::optional<Nanoseconds> parse_duration(std::string_view text) {
     if (text == "0") return Nanoseconds{0};
-    // digits and at most one point: from_chars alone would take "inf" and "1e3"
-    const auto end = text.find_first_not_of("0123456789.");
-    if (end == std::string_view::npos || end == 0) return std::nullopt;
-    double number = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + end, number);
-    if (error != std::errc{} || stop != text.data() + end) return std::nullopt;
-    for (const auto& [name, scale] : units) {
-        if (text.substr(end) != name) continue;
-        const double value = number * static_cast<double>(scale);
-        if (value > 3.6e12) return std::nullopt;
-        return Nanoseconds{std::llround(value)};
-    }
-    return std::nullopt;
+    const auto value = parse_quantity(text, units);
+    if (!value || *value > 3.6e12) return std::nullopt;
+    return Nanoseconds{std::llround(*value)};
 }
 
 std::string format_duration(Nanoseconds duration) {
@@ -36,7 +26,8 @@ std::string format_duration(Nanoseconds duration) {
     if (ns == 0) return "0";
     std::string_view unit = "ns";
     long long scale = 1;
-    for (const auto& [name, size] : units) {
+    for (const auto& [name, ns_each] : units) {
+        const auto size = static_cast<long long>(ns_each);
         // three decimals are exact one unit up
         if (ns >= size && (size == 1 || ns % (size / 1000) == 0)) {
             unit = name;

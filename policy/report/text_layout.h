@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How the text reports are laid out: labelled lines, wrapped paragraphs, tables; and how numbers are written.
-// Internal to policy/report.
 #pragma once
 
 #include <cstdint>

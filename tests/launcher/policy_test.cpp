@@ -38,7 +38,7 @@ TEST(Paced, VersionAndHelp) {
     EXPECT_EQ(version.exit_code, 0);
     EXPECT_EQ(version.out, "paced 0.1.0\n");
     for (const std::vector<std::string>& arguments :
-         std::vector<std::vector<std::string>>{{"--help"}, {"policy", "--help"}, {"policy", "check", "--help"}, {"policy", "explain", "--help"}, {"run", "--help"}}) {
+         std::vector<std::vector<std::string>>{{"--help"}, {"policy", "--help"}, {"policy", "check", "--help"}, {"policy", "explain", "--help"}, {"run", "--help"}, {"simulate", "--help"}}) {
         const auto help = paced(arguments);
         EXPECT_EQ(help.exit_code, 0);
         EXPECT_EQ(help.err, "");

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/simulation/draws.h"
+
+namespace paced::simulation {
+
+// P. J. Acklam, "An algorithm for computing the inverse normal cumulative distribution function", 2003.
+double normal_quantile(double p) {
+    constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02, 1.383577518672690e+02, -3.066479806614716e+01, 2.506628277459239e+00};
+    constexpr double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01, -1.328068155288572e+01};
+    constexpr double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00, -2.549732539343734e+00, 4.374664141464968e+00, 2.938163982698783e+00};
+    constexpr double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
+    constexpr double tail = 0.02425;
+    if (p < tail || p > 1 - tail) {
+        const double q = std::sqrt(-2 * std::log(p < tail ? p : 1 - p));
+        const double z = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) / ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
+        return p < tail ? z : -z;
+    }
+    const double q = p - 0.5, r = q * q;
+    return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q / (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
+}
+
+Lognormal::Lognormal(double sigma) : values_(65536, 1.0f) {
+    if (!(sigma > 0)) return;
+    double sum = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        const double value = std::exp(sigma * normal_quantile((static_cast<double>(i) + 0.5) / static_cast<double>(values_.size())) - sigma * sigma / 2);
+        values_[i] = static_cast<float>(value);
+        sum += value;
+    }
+    // the quantiles leave the far tail out: what it would have added to the mean is given to all
+    const auto scale = static_cast<float>(static_cast<double>(values_.size()) / sum);
+    for (float& value : values_) value *= scale;
+}
+
+}  // namespace paced::simulation
