@@ -127,6 +127,7 @@ void Job::make_communicators() {
                     ++communicator.nodes;
                     local = 0;
                     communicator.beyond += leaf != communicator.leaf ? 1 : 0;
+                    communicator.leaf_set |= std::uint64_t{1} << leaf % 64;
                 }
                 node = here;
                 communicator.most_local = std::max(communicator.most_local, ++local);

@@ -388,6 +388,7 @@ void Pacer::look(double now, double retransmitted_bytes) {
         progress.local = progress.most_local = communicator.most_local;
         progress.leaves = communicator.beyond > 0 ? 2 : 1;
         progress.leaf = communicator.beyond > 0 ? 0 : communicator.leaf + 1;
+        progress.leaf_set = communicator.leaf_set;
         conductor_->progress(progress, now_ns);
     }
     conductor_->retransmissions(static_cast<std::uint64_t>(retransmitted_bytes / segment_bytes));
