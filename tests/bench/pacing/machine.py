@@ -22,4 +22,4 @@ def facts():
     memory = int(field("/proc/meminfo", "MemTotal").split()[0]) / 2**20
     system, uname = field("/etc/os-release", "PRETTY_NAME"), os.uname()
     software = [first_line("/usr/sbin/slurmctld", "-V").replace("slurm-wlm", "Slurm"), re.sub(r".*\) ", "Open MPI ", first_line("mpirun.openmpi", "--version"))]
-    return f"{os.cpu_count()} CPUs ({field('/proc/cpuinfo', 'model name') or uname.machine}), {memory:.0f} GiB, {system}, Linux {uname.release}, {', '.join(filter(None, software))}"
+    return f"{os.cpu_count()} CPUs ({field('/proc/cpuinfo', 'model name') or uname.machine}), {memory:.0f} GiB, {system}, Linux {uname.release.partition('-')[0]}, {', '.join(filter(None, software))}"
