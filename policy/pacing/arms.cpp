@@ -8,6 +8,8 @@
 namespace paced::pacing {
 namespace {
 
+constexpr double air = 1.1;                     // of a slot: the one that runs into the next is two that collide
+constexpr double more_air = 1.35;
 constexpr std::uint64_t least_rate = 125'000;  // bytes/s, 1 Mbit/s: a slower socket stalls for longer than any gain
 constexpr double most_ns = 1e15;               // 11 days: beyond it a double is no duration
 
@@ -95,10 +97,10 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
             break;
         case Arm::slots:
             // What one takes alone: they share the link now, and the quickest mean seen is near the wire time of all, a little below it where
-            // some began before the others. Hence a little air, then more: the slot of one that runs into the next is two that collide.
+            // some began before the others, and far above it where each block held some loss. These two find out (slot_of).
             if (!(off.least_service_ns() > 0)) break;
-            for (const double air : {1.1, 1.35}) {
-                setting.delay_ns = rounded(whole_ns(air * off.least_service_ns() / rivals_of(facts)));
+            for (const double more : {air, more_air}) {
+                setting.delay_ns = rounded(whole_ns(more * off.least_service_ns() / rivals_of(facts)));
                 to[count++] = setting;
             }
             break;
@@ -113,6 +115,16 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
     }
     for (std::uint32_t i = 0; i < count; ++i) to[i] = with_cap(to[i], facts, off, tuning);
     return count;
+}
+
+bool slot_of(double service_ns, const Setting& under, const Facts& facts, const OffWindow& off, const Tuning& tuning, Setting& to) {
+    if (!(service_ns >= 1) || !(service_ns < most_ns)) return false;
+    const double slot_ns = static_cast<double>(under.delay_ns);
+    to = {};
+    to.arm = Arm::slots;
+    to.delay_ns = rounded(whole_ns(service_ns > slot_ns ? 1.25 * slot_ns : air * service_ns));
+    to = with_cap(to, facts, off, tuning);
+    return true;
 }
 
 Setting control_of(const Setting& setting, const OffWindow& off) {
@@ -174,10 +186,6 @@ bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Se
     if (setting.arm == Arm::rate) {
         to.rate_bytes_s = congested ? setting.rate_bytes_s * 7 / 10 : setting.rate_bytes_s + setting.rate_bytes_s / 10;
         return to.rate_bytes_s >= least_rate;
-    }
-    if (setting.arm == Arm::slots) {
-        to.delay_ns = rounded(congested ? setting.delay_ns + setting.delay_ns / 4 : setting.delay_ns - setting.delay_ns / 10);
-        return to.delay_ns > 0;
     }
     return false;
 }

@@ -23,6 +23,10 @@ std::uint32_t arms_to_try(const Facts& facts, const Signature& seen, bool anyway
 // The settings of the arm that compete, the first one first; at most candidate_limit.
 std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, const Tuning& tuning, Setting (&to)[candidate_limit]);
 
+// The slot that a call's service under a slot asks for, with a little air: where slots do not run into each other it is what one takes alone,
+// which no OFF block shows; where they do it says nothing, and a quarter more is asked for. False: there is no such setting.
+bool slot_of(double service_ns, const Setting& under, const Facts& facts, const OffWindow& off, const Tuning& tuning, Setting& to);
+
 // What the setting is compared with: OFF, and for a phase, which stays once it is taken, the way back.
 Setting control_of(const Setting& setting, const OffWindow& off);
 
@@ -39,9 +43,8 @@ Setting with_cap(Setting setting, const Facts& facts, const OffWindow& off, cons
 
 inline constexpr std::uint64_t longest_auto_hold_ns = 100'000'000;  // the site's default window_max
 
-// What AIMD would do next: half the width (0.7 of the rate, 1.25 of the slot) after segments
-// were sent again, else one more (a tenth more, a tenth less). False: there is no
-// such setting.
+// What AIMD would do next: half the width (0.7 of the rate) after segments were sent again, else one more (a tenth more). Slots are measured
+// instead (slot_of). False: there is no such setting.
 bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Setting& to);
 
 }  // namespace paced::pacing

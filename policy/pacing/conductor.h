@@ -84,6 +84,8 @@ private:
         bool told = true;                   // `next` has been fetched
         Directive next;
         BlockSummary block[2];              // of `next`: what has come back of its one or two blocks; epoch 0: nothing yet
+
+        std::uint64_t end_of_half(std::uint32_t half) const;  // the call at which the first or the second block of `next` ends
     };
     struct Class {
         ClassAccount account;
@@ -101,6 +103,12 @@ private:
         std::uint32_t lost = 0;             // blocks in a row that did not come back whole
     };
 
+    // Reports with one period before a communicator is believed to be in its loop.
+    static constexpr std::uint32_t steady_reports = 3;
+    // What a communicator that is well may owe an answer.
+    static constexpr std::uint64_t lost_ns = 2'000'000'000;
+
+    // conductor_classes.cpp
     Communicator* find(std::uint64_t id);
     Communicator* free_place();
     bool join_class(Communicator& communicator, std::uint64_t now_ns);
@@ -116,6 +124,7 @@ private:
     void move_on(std::uint32_t index, std::uint64_t now_ns);
     void release(std::uint32_t index);
     void find_domains(std::uint32_t index);
+    // conductor.cpp
     void give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns);
     double predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const;
     bool is_complete(std::uint32_t index) const;

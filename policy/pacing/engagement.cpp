@@ -35,6 +35,7 @@ Ended Engagement::engaged_block(const Observation& block, const OffWindow& off, 
     engaged_.add(block.iterations, block.mean_ns, block.cv);
     ++blocks_;
     retransmissions_ += block.retransmissions;
+    if (block.service_ns > 0 && !(least_service_ns_ > 0 && least_service_ns_ <= block.service_ns)) least_service_ns_ = block.service_ns;
     if (holdout_open_) {
         holdout_open_ = false;
         const bool after = random.coin() || !(before_ns_ > 0);

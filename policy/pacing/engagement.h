@@ -39,9 +39,12 @@ public:
     // Blocks since the last question, and whether segments were sent again in them.
     std::uint32_t blocks() const { return blocks_; }
     bool congested() const { return retransmissions_ >= blocks_; }
+    // Of a call in them, the least of a block.
+    double least_service_ns() const { return least_service_ns_; }
     void forget_blocks() {
         blocks_ = 0;
         retransmissions_ = 0;
+        least_service_ns_ = 0;
     }
 
     // Into the trial: gain, interval, engaged and OFF means and CVs.
@@ -67,6 +70,7 @@ private:
     std::uint32_t late_ = 0;               // blocks in a row with too many timeouts
     std::uint32_t blocks_ = 0;
     std::uint64_t retransmissions_ = 0;
+    double least_service_ns_ = 0;
 };
 
 }  // namespace paced::pacing

@@ -82,6 +82,7 @@ private:
     void pair_done();
     void probe_pair_done(bool severe);
     void refine_pair_done(double difference, bool severe);
+    void add_measured_slot();
     void engage(const Setting& setting, std::uint32_t trial, double scale);
     bool begin_refining();
     std::uint32_t trial_of(const Setting& setting);

@@ -20,14 +20,15 @@ constexpr double first_arm_share = 0.75;     // of a round's error: the signatur
 constexpr double noise_credit = 0.5, first_credit = 1;
 constexpr double shun_blocks = 64;           // a setting that loses is left alone so long, four times longer each time
 constexpr std::uint32_t least_seen = 2;      // pairs of a setting that competes again; with fewer it was not worth its pairs (probe.cpp)
+constexpr std::uint32_t guessed_slots = 2, measured_slots = 1;  // what candidates_of gives, and what joins them later: each costs two pairs
 constexpr std::uint32_t least_refine = 4, most_refine = 12;  // pairs
 constexpr double refine_proof = 2.3;         // log 10: both settings belong to an arm that has shown its gain
 
 bool are_alike(const Setting& a, const Setting& b) {
     if (a.arm != b.arm || a.width != b.width) return false;
     // rates and slots follow what was measured, and that scatters
-    const auto near = [](std::uint64_t one, std::uint64_t other) { return std::fabs(static_cast<double>(one) - static_cast<double>(other)) <= 0.05 * static_cast<double>(one); };
-    return near(a.rate_bytes_s, b.rate_bytes_s) && (a.arm != Arm::slots || near(a.delay_ns, b.delay_ns));
+    const auto near = [](std::uint64_t one, std::uint64_t other, double share) { return std::fabs(static_cast<double>(one) - static_cast<double>(other)) <= share * static_cast<double>(one > other ? one : other); };
+    return near(a.rate_bytes_s, b.rate_bytes_s, 0.05) && (a.arm != Arm::slots || near(a.delay_ns, b.delay_ns, 0.1));
 }
 
 }  // namespace
@@ -87,6 +88,7 @@ bool Law::begin_attempt() {
             probe_.add_candidate(settings[i], i, trial_of(settings[i]));
         }
         if (probe_.count() == 0) continue;
+        if (arm == Arm::slots) probe_.reserve(measured_slots);
         phase_ = Phase::probing;
         account_.state = Ended::running;
         return true;
@@ -146,7 +148,20 @@ void Law::probe_pair_done(bool severe) {
     probe_.write(pair_.candidate, account_.trials[pair_.trial]);
     Ended verdict = probe_.verdict(tuning_);
     if (verdict == Ended::running && !may_probe(tuning_.allowance_blocks)) verdict = Ended::budget;
-    if (verdict != Ended::running) end_attempt(verdict);
+    if (verdict != Ended::running) return end_attempt(verdict);
+    if (probe_.arm() == Arm::slots) add_measured_slot();
+}
+
+// The guess at a slot is as good as the quietest OFF block. A call's service under a slot that does not run into the next says which would have
+// been right. It competes from then on: which setting the next pairs have may depend on all pairs before.
+void Law::add_measured_slot() {
+    const Probe::Candidate& measured = probe_.candidate(pair_.candidate);
+    if (probe_.candidate(probe_.count() - 1).slot >= guessed_slots || shunned_[static_cast<std::uint32_t>(Arm::slots)][guessed_slots].until > account_.blocks) return;
+    Setting slot;
+    if (measured.test.count() != least_seen || !slot_of(measured.least_service_ns, measured.setting, facts_, off_, tuning_, slot)) return;
+    for (std::uint32_t i = 0; i < probe_.count(); ++i)
+        if (are_alike(probe_.candidate(i).setting, slot)) return;
+    probe_.add_candidate(slot, guessed_slots, trial_of(slot));
 }
 
 void Law::end_attempt(Ended why) {
@@ -199,8 +214,8 @@ void Law::engage(const Setting& setting, std::uint32_t trial, double scale) {
     engaged_control_ = control_of(setting, off_);
 }
 
-// A setting that competed in the probe and did not clearly lose, or a neighbour of the engaged width or rate that AIMD proposes: pairs against
-// the engaged setting decide. Each is tried once.
+// A setting that competed in the probe and did not clearly lose, or a neighbour of the engaged width or rate that AIMD proposes, or the slot that
+// the engaged blocks' service asks for: pairs against the engaged setting decide. Each is tried once.
 bool Law::begin_refining() {
     if (!engagement_.between_cycles() || engagement_.blocks() < refine_wait_) return false;
     const Setting& engaged = engagement_.setting();
@@ -212,7 +227,7 @@ bool Law::begin_refining() {
         if (wanted) proposed = trial.setting;
     }
     if (!wanted) {
-        wanted = neighbour_of(engaged, engagement_.congested(), facts_, proposed);
+        wanted = engaged.arm == Arm::slots ? slot_of(engagement_.least_service_ns(), engaged, facts_, off_, tuning_, proposed) : neighbour_of(engaged, engagement_.congested(), facts_, proposed);
         for (std::uint32_t i = 0; wanted && i < account_.count; ++i) wanted = !are_alike(account_.trials[i].setting, proposed);
     }
     engagement_.forget_blocks();

@@ -7,6 +7,7 @@ namespace paced::pacing {
 namespace {
 
 constexpr std::uint32_t first_pairs = 2;    // of each setting, before they compete; all get their first, a short one, before one gets its second
+constexpr double least_degrees = 2;         // of freedom, before anything is said of what scatters less
 constexpr double surely = 2.3;              // log 10: to give a setting up needs less proof than to engage one
 constexpr std::uint32_t least_behind = 3;   // pairs, before a setting that is behind by more than its standard error is left
 constexpr double few_resent = 0.1, many_resent = 0.5;  // of what is sent again without the setting
@@ -16,7 +17,7 @@ constexpr double losing_deviations = 1;     // a pair that lost more than this, 
 
 void Probe::begin(Arm arm, double scale, double stake, double wealth, const Tuning& tuning) {
     arm_ = arm;
-    count_ = 0;
+    count_ = places_ = 0;
     scale_ = scale;
     worth_ = std::log1p(tuning.disengage_percent / 100);
     all_.clear(scale, {PairTest::Side::above, 0});
@@ -34,6 +35,23 @@ void Probe::add_candidate(const Setting& setting, std::uint32_t slot, std::uint3
     made.trial = trial;
     made.gain.clear(scale_, {PairTest::Side::above, 0});
     made.test.clear(scale_, {PairTest::Side::below, worth_});
+    if (places_ < count_) places_ = count_;
+}
+
+void Probe::reserve(std::uint32_t candidates) { places_ = count_ + candidates < candidate_limit ? count_ + candidates : candidate_limit; }
+
+// Settings are compared with each other by what scatters less within them: their differences to OFF, where all drifts together, or their own
+// blocks, where OFF is what is noisy (time-outs).
+Probe::Ranking Probe::ranking() const {
+    double blocks = scale_ * scale_ / 2, pairs = scale_ * scale_, degrees = 0;  // what was expected, as one of each
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Candidate& candidate = candidates_[i];
+        blocks += candidate.blocks_log.squares;
+        pairs += candidate.pairs_log.squares;
+        degrees += candidate.test.count() > 0 ? candidate.test.count() - 1 : 0;
+    }
+    const bool by_blocks = degrees >= least_degrees && blocks < pairs;
+    return {by_blocks, std::sqrt((by_blocks ? blocks : pairs) / (degrees + 1))};
 }
 
 // What is sent again says at once which setting takes the overload away, where times of blocks need many pairs.
@@ -47,6 +65,7 @@ bool Probe::is_idle(const Candidate& candidate, bool another_relieves) const {
 
 // Whichever is chosen, and by what of the past, the test of the pair to come stays valid.
 std::uint32_t Probe::choose() const {
+    const Ranking ranked = ranking();
     std::uint32_t chosen = 0;
     double most = -1e300;
     bool one_relieves = false;
@@ -58,7 +77,7 @@ std::uint32_t Probe::choose() const {
         const Candidate& candidate = candidates_[i];
         if (candidate.out != Ended::running || is_idle(candidate, one_relieves)) continue;
         if (candidate.test.count() < first_pairs) return i;
-        const double bound = candidate.test.mean() + candidate.test.deviation() * std::sqrt(std::log(all_.count() + 1.0) / candidate.test.count());
+        const double bound = ranked.value(candidate) + ranked.deviation * std::sqrt(std::log(all_.count() + 1.0) / candidate.test.count());
         if (bound > most) {
             most = bound;
             chosen = i;
@@ -78,6 +97,9 @@ void Probe::add(std::uint32_t index, const Observation& setting, const Observati
     candidate.blocks.add(setting.iterations, setting.mean_ns, setting.cv);
     candidate.control.add(control.iterations, control.mean_ns, control.cv);
     candidate.resent.add(setting);
+    candidate.blocks_log.add(setting.log_mean);
+    candidate.pairs_log.add(difference);
+    if (setting.service_ns > 0 && !(candidate.least_service_ns > 0 && candidate.least_service_ns <= setting.service_ns)) candidate.least_service_ns = setting.service_ns;
     resent_.add(control);
     all_.add(difference);
     const bool ahead = candidate.test.mean() > 0;
@@ -101,12 +123,13 @@ void Probe::write(std::uint32_t index, Trial& trial) const {
 }
 
 std::uint32_t Probe::best() const {
+    const Ranking ranked = ranking();
     std::uint32_t best = 0;
     double most = -1e300;
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Candidate& candidate = candidates_[i];
         // one that is still in comes before all that are out, and a single pair of luck behind those that have shown theirs
-        const double value = candidate.test.mean() - (candidate.out == Ended::running ? 0 : 1e6) - (candidate.test.count() < first_pairs ? 1e3 : 0);
+        const double value = ranked.value(candidate) - (candidate.out == Ended::running ? 0 : 1e6) - (candidate.test.count() < first_pairs ? 1e3 : 0);
         if (value > most) {
             most = value;
             best = i;
@@ -121,8 +144,8 @@ double Probe::wealth() const {
         return std::exp(log < 600 ? log : 600);
     };
     if (count_ == 0) return kept_;
-    double own = 0;
-    for (std::uint32_t i = 0; i < count_; ++i) own += of(candidates_[i].gain) / count_;
+    double own = static_cast<double>(places_ - count_) / places_;
+    for (std::uint32_t i = 0; i < count_; ++i) own += of(candidates_[i].gain) / places_;
     return kept_ + stake_ * (of(all_) + own) / 2;
 }
 

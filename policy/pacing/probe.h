@@ -29,6 +29,16 @@ public:
         }
         double of_iteration() const { return iterations > 0 ? segments / iterations : 0; }
     };
+    // Values one by one: their mean, and the sum of squares about it (Welford).
+    struct Scatter {
+        double count = 0, mean = 0, squares = 0;
+
+        void add(double value) {
+            const double from = value - mean;
+            mean += from / ++count;
+            squares += from * (value - mean);
+        }
+    };
     struct Candidate {
         Setting setting;
         PairTest test;                     // against "it gains": when to give it up
@@ -39,6 +49,8 @@ public:
         std::uint32_t trial = 0;           // index into the account
         std::uint32_t losing = 0;          // pairs in a row that lost beyond noise
         Resent resent;
+        Scatter blocks_log, pairs_log;     // log means of its blocks; and of OFF's less them
+        double least_service_ns = 0;       // of a call, over its blocks
         Ended out = Ended::running;        // or why nothing more is tried of it
     };
 
@@ -46,6 +58,8 @@ public:
     // that the arm is engaged when wealth + stake * W reaches 1.
     void begin(Arm arm, double scale, double stake, double wealth, const Tuning& tuning);
     void add_candidate(const Setting& setting, std::uint32_t slot, std::uint32_t trial);
+    // So many may be added later, between two pairs: their parts of the stake are kept for them.
+    void reserve(std::uint32_t candidates);
 
     // The candidate of the next pair.
     std::uint32_t choose() const;
@@ -64,12 +78,19 @@ public:
     double wealth() const;
 
 private:
+    struct Ranking {
+        bool by_blocks = false;            // else by pairs
+        double deviation = 0;              // of one
+
+        double value(const Candidate& candidate) const { return by_blocks ? -candidate.blocks_log.mean : candidate.pairs_log.mean; }
+    };
+    Ranking ranking() const;
     bool relieves(const Candidate& candidate) const;
     bool is_idle(const Candidate& candidate, bool another_relieves) const;
 
     Arm arm_ = Arm::off;
     Candidate candidates_[candidate_limit];
-    std::uint32_t count_ = 0;
+    std::uint32_t count_ = 0, places_ = 0;
     PairTest all_;
     Resent resent_;                        // without the settings
     double scale_ = 0.1, worth_ = 0;

@@ -43,7 +43,7 @@ enum class Method : std::uint8_t {
     X(futile_pairs, 6, 2, 1000, "pairs", "a setting that is not ahead after so many is left for this time")                            \
     X(inflation, 3, 1, 1000, "times", "a call so much longer than the usual one is contention")                                        \
     X(recheck_blocks, 256, 8, 65536, "blocks", "a steady loss shows no signature: one probe after so many OFF blocks that show nothing") \
-    X(refine_blocks, 16, 4, 65536, "blocks", "engaged, before a width or rate beside it is tried; doubled each time it is not better")  \
+    X(refine_blocks, 16, 4, 65536, "blocks", "engaged, before a setting beside it is tried; doubled each time it is not better")  \
     X(timeouts_percent, 25, 0, 100, "% of delays", "more delays than these ended by their deadline alone: permits do not arrive")       \
     X(local_hold_ms, 10, 0, 1000, "ms", "a local hold under window auto: this or one iteration, whichever is longer")                  \
     X(most_invalid, 16, 1, 1024, "blocks", "void in a row: something is broken, off for good")                                        \

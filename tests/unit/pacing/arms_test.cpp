@@ -87,6 +87,21 @@ TEST(Arms, SlotsAreAServiceLongAndFitTheWindow) {
     EXPECT_EQ(settings[0].cap_ns, 20'000'000u);
 }
 
+TEST(Arms, ASlotIsWhatOneTakesAloneAndALittle) {
+    const Facts facts = four_groups();
+    Setting under = of(Arm::slots), to;
+    under.delay_ns = 18'000'000;
+    ASSERT_TRUE(slot_of(11e6, under, facts, steady(), Tuning(), to));
+    EXPECT_EQ(to.arm, Arm::slots);
+    EXPECT_EQ(to.delay_ns, 12'000'000u);
+    EXPECT_EQ(to.cap_ns, 36'000'000u);
+    // one that is longer than the slot has met another, or a time-out
+    under.delay_ns = 10'000'000;
+    ASSERT_TRUE(slot_of(60e6, under, facts, steady(), Tuning(), to));
+    EXPECT_EQ(to.delay_ns, 13'000'000u);
+    for (const double nonsense : {0.0, -1.0, 1e16, std::nan("")}) EXPECT_FALSE(slot_of(nonsense, under, facts, steady(), Tuning(), to)) << nonsense;
+}
+
 TEST(Arms, TurnsAreTakenAmongRivals) {
     Facts facts = four_groups();
     facts.communicators = 8;

@@ -82,6 +82,45 @@ TEST(Law, EngagesTheWidthThatGains) {
     EXPECT_GT(trial->probe_high, 25);
 }
 
+// What one takes alone shows in no OFF block: their quickest is 40 ms of four, or 68 ms where each held some loss. Under slots it is 10.9 ms, or
+// more where they collide.
+TEST(Law, FindsTheSlotWhateverTheOffBlocksSay) {
+    for (const double off_service : {36.0, 40.0, 68.0, 90.0}) {
+        Cell cell;
+        cell.off = {130, .6, Noise::timeouts, 40, off_service};
+        cell.under = [](const Setting& setting) {
+            if (setting.arm != Arm::slots) return Times{130, .6, Noise::timeouts, 40, 40};
+            const double slot = static_cast<double>(setting.delay_ns) / 1e6;
+            return slot > 10.9 ? Times{20 + 3 * slot + 10.9, .05, Noise::lognormal, 0, 10.9} : Times{120, .5, Noise::timeouts, 20, 14};
+        };
+        std::uint32_t found = 0;
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            Law law(Tuning(), four_groups(), seed);
+            SimulatedJob job(cell, four_groups(), seed);
+            job.run(law, 500);
+            found += law.account().engaged.arm == Arm::slots && law.account().engaged.delay_ns > 10'900'000 && law.account().engaged.delay_ns <= 12'000'000;
+        }
+        EXPECT_GE(found, 18u) << off_service << " ms without slots";
+    }
+}
+
+// Both take the time-outs away, which are what scatters in a pair: their own blocks tell at once which is the better.
+TEST(Law, EngagesTheBetterOfTwoSteadySettings) {
+    Cell cell;
+    cell.off = {140, .75, Noise::timeouts, 40};
+    cell.under = [](const Setting& setting) { return Times{setting.width == 1 ? 83.0 : 95.0, .05, Noise::lognormal, 0}; };
+    std::uint32_t better = 0, worse = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        Law law(without_slots(), four_groups(), seed);
+        SimulatedJob job(cell, four_groups(), seed);
+        job.run(law, 300);
+        better += law.account().engaged.width == 1;
+        worse += law.account().engaged.width == 2;
+    }
+    EXPECT_GE(better, 32u);
+    EXPECT_LE(worse, 2u);
+}
+
 TEST(Law, BlocksLastLongEnoughForDecisionsToTravel) {
     Cell cell;
     cell.off = {1, 0.01, Noise::lognormal, 0};

@@ -53,6 +53,7 @@ struct Times {
     double mean_ms = 100, cv = 0.1;
     Noise noise = Noise::lognormal;
     std::uint64_t retransmissions = 0;  // a block
+    double service_ms = 0;              // of a call; 0: half the iteration
 };
 
 struct Cell {
@@ -93,7 +94,7 @@ public:
         }
         total_ms_ += whole / groups_;
         iterations_ += decision.iterations;
-        seen.service_ns = seen.mean_ns / 2;
+        seen.service_ns = times.service_ms > 0 ? times.service_ms * 1e6 : seen.mean_ns / 2;
         seen.longest_service_ns = longest_ * 1e6 - seen.mean_ns / 2;
         seen.earliness_ns = seen.mean_ns * cell_.waits;
         seen.straggler_ns = seen.mean_ns * cell_.straggles;
