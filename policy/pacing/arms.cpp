@@ -25,27 +25,37 @@ std::uint64_t rounded(std::uint64_t value) {
     return (value + step / 2) / step * step;
 }
 
-// The rate at which one socket of a member sends if all share the bottleneck fairly: its part of the payload over the wire time, which the
-// quickest mean service seen is near. Which part goes over one socket depends on the algorithm: all of it (two members), or down to one
-// part in `size` (all-to-all). The candidates cover that range in equal steps of their logarithm, from the top. Beyond its ends lies what the mean
-// may be wrong by: it holds some loss, or calls that began before the others (as for slots).
+// The rate at which the busiest socket of a member sends if all share the bottleneck fairly: its part of a call over the wire time. That time is
+// near the quickest call that was seen, if any was spared (one of several communicators may have had the link to itself: then nothing is known of a
+// single call), and below the quickest mean of a block. So the rate lies between `least`, which takes no longer than OFF at its best, and
+// `most`, above which a rate takes no overload away: both, one between, and one a little above. Where nobody has looked at the sockets yet, all of
+// the payload is taken to go over one: a rate that is too high does nothing, one that is too low would cost.
 std::uint32_t rates_of(const Facts& facts, const OffWindow& off, Setting (&to)[candidate_limit]) {
-    const double service = off.least_service_ns();
-    if (!(service > 0)) return 0;
-    constexpr double above = 1.3, below = 1.1;
-    const double whole = static_cast<double>(facts.bytes) * 1e9 / service;
-    if (!(whole < 1e12)) return 0;
-    const double top = above * whole, bottom = whole / (facts.size > 2 ? facts.size : 2) / below;
+    constexpr double below = 0.9, above = 1.15, apart = 1.1;
+    const double mean = off.least_service_ns(), shortest = off.shortest_service_ns();
+    if (!(mean > 0)) return 0;
+    const double quickest = facts.calls == 1 && rivals_of(facts) == 1 && shortest > 0 && shortest < mean ? shortest : mean;
+    const double bytes = static_cast<double>(facts.socket_bytes > 0 ? facts.socket_bytes : facts.bytes) * 1e9;
+    const double most = below * bytes / quickest, least = below * bytes / mean;
+    if (!(most < 1e12)) return 0;
     std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < candidate_limit; ++i) {
-        const double rate = top * std::pow(bottom / top, i / (candidate_limit - 1.0));
-        if (rate < static_cast<double>(least_rate)) break;
+    for (const double rate : {most, least, std::sqrt(least * most), most / below * above}) {
+        bool known = rate < static_cast<double>(least_rate);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const double other = static_cast<double>(to[i].rate_bytes_s);
+            known = known || (rate < apart * other && other < apart * rate);
+        }
+        if (known) continue;
         to[count] = {};
         to[count].arm = Arm::rate;
         to[count++].rate_bytes_s = rounded(static_cast<std::uint64_t>(8 * rate)) / 8;
     }
     return count;
 }
+
+// Each member sends to several others at once, and so several send to each: the members of one communicator overrun a port by themselves. Turns
+// make them enter together, which is the worst they can do; a rate is what helps.
+bool is_fan_in(const Facts& facts) { return facts.tcp && facts.size > 2 && facts.socket_bytes > 0 && facts.socket_bytes * 2 < facts.bytes; }
 
 }  // namespace
 
@@ -55,7 +65,7 @@ bool can_act(Arm arm, const Facts& facts) {
         case Arm::hold_local: return facts.most_local >= 2;
         case Arm::hold_remote: return facts.size >= 2;
         case Arm::admit:
-        case Arm::slots: return rivals_of(facts) >= 2 && facts.size >= 2 && facts.crosses;
+        case Arm::slots: return rivals_of(facts) >= 2 && facts.size >= 2 && facts.crosses && !is_fan_in(facts);
         case Arm::rate: return facts.tcp && facts.bytes > 0 && facts.size >= 2;
         case Arm::phase: return facts.size >= 2 && facts.crosses;
         default: return false;
@@ -184,7 +194,7 @@ bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Se
         return to.width >= 1 && to.width < rivals_of(facts);
     }
     if (setting.arm == Arm::rate) {
-        to.rate_bytes_s = congested ? setting.rate_bytes_s * 7 / 10 : setting.rate_bytes_s + setting.rate_bytes_s / 10;
+        to.rate_bytes_s = congested ? setting.rate_bytes_s * 7 / 10 : setting.rate_bytes_s + setting.rate_bytes_s / 4;
         return to.rate_bytes_s >= least_rate;
     }
     return false;

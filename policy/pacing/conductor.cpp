@@ -154,6 +154,7 @@ Observation Conductor::observation(std::uint32_t index) const {
         seen.log_mean += std::log(mean > 1 ? mean : 1);
         seen.cv += variance > 0 && mean > 0 ? std::sqrt(variance) / mean : 0;
         seen.service_ns += static_cast<double>(seen.ran.arm == Arm::off ? block.least_wait_ns : block.least_service_ns);
+        seen.shortest_service_ns += static_cast<double>(block.shortest_wait_ns);
         if (static_cast<double>(block.longest_service_ns) > seen.longest_service_ns) seen.longest_service_ns = static_cast<double>(block.longest_service_ns);
         seen.earliness_ns += static_cast<double>(block.most_wait_ns - block.least_wait_ns);
         seen.held_ns += static_cast<double>(block.held_ns);
@@ -171,7 +172,7 @@ Observation Conductor::observation(std::uint32_t index) const {
     }
     seen.iterations = static_cast<std::uint32_t>(iterations / count);
     seen.at_iteration = static_cast<std::uint64_t>(ended / count);
-    for (double* const sum : {&seen.mean_ns, &seen.log_mean, &seen.cv, &seen.service_ns, &seen.earliness_ns}) *sum /= count;
+    for (double* const sum : {&seen.mean_ns, &seen.log_mean, &seen.cv, &seen.service_ns, &seen.shortest_service_ns, &seen.earliness_ns}) *sum /= count;
     return seen;
 }
 
@@ -196,14 +197,20 @@ void Conductor::log(const Class& entry, const Observation& seen) {
 void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
     Class& entry = classes_[index];
     if (!entry.begun || entry.over) return;
-    entry.account.facts.tcp = tcp_;
-    entry.account.facts.pays_for_waiting = pays_for_waiting_;
-    entry.law.surroundings(tcp_, pays_for_waiting_);
-    if (entry.left) return wait_for_loop(index, now_ns);
+    Facts& facts = entry.account.facts;
+    facts.tcp = tcp_;
+    facts.pays_for_waiting = pays_for_waiting_;
+    bool strange = false;
     for (std::uint32_t i = 0; i < count_; ++i) {
-        // another loop has begun: what was learnt is about the one that was left
-        if (communicators_[i].in_class == static_cast<std::int32_t>(index) && communicators_[i].strange >= steady_reports) return leave_loop(index, now_ns);
+        const Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index)) continue;
+        strange = strange || member.strange >= steady_reports;
+        if (member.last.socket_bytes > facts.socket_bytes) facts.socket_bytes = member.last.socket_bytes;
     }
+    entry.law.surroundings(facts.tcp, facts.pays_for_waiting, facts.socket_bytes);
+    if (entry.left) return wait_for_loop(index, now_ns);
+    // another loop has begun: what was learnt is about the one that was left
+    if (strange) return leave_loop(index, now_ns);
     if (entry.running) {
         const bool complete = is_complete(index);
         if (!complete && !is_lost(index, now_ns)) return;

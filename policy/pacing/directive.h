@@ -71,9 +71,10 @@ struct PacedRank {
     std::uint32_t finished;    // epoch of the block in blocks[finished % 2]; stored last
     std::uint64_t signature;   // of one period: operations and sizes, equal on all members; 0: none, or period and bytes are changing
     std::uint64_t bytes;       // largest payload of one call in the period
+    std::uint64_t socket_bytes;  // sent for each call over the busiest fabric socket of the process; 0: not known (yet)
     RankBlock blocks[2];
 };
-static_assert(sizeof(PacedRank) == 216);
+static_assert(sizeof(PacedRank) == 224);
 
 // What a node says of a communicator once in an interval.
 struct Progress {
@@ -81,6 +82,7 @@ struct Progress {
     std::uint64_t calls;       // most of any local member
     std::uint64_t signature;   // 0: none, or the local members disagree
     std::uint64_t bytes;
+    std::uint64_t socket_bytes;  // most of any member
     std::uint32_t period;
     std::uint32_t size;
     std::uint32_t local;       // members here
@@ -90,6 +92,6 @@ struct Progress {
     std::uint64_t leaf;        // hash of the leaf's name where leaves is 1; 0: not known
     std::uint64_t leaf_set;    // a bit for each leaf, by its hash; leaves of one bit are taken for one
 };
-static_assert(sizeof(Progress) == 72);
+static_assert(sizeof(Progress) == 80);
 
 }  // namespace paced::pacing

@@ -86,6 +86,7 @@ Decision Law::step(const Observation& observation) {
     }
     block.service_ns = cleaned(block.service_ns);
     block.longest_service_ns = cleaned(block.longest_service_ns);
+    block.shortest_service_ns = cleaned(block.shortest_service_ns);
     block.earliness_ns = cleaned(block.earliness_ns);
     block.straggler_ns = cleaned(block.straggler_ns);
     block.held_ns = cleaned(block.held_ns);
@@ -221,9 +222,10 @@ void Law::let_go(Ended why) {
     end(why);
 }
 
-void Law::surroundings(bool tcp, bool pays_for_waiting) {
+void Law::surroundings(bool tcp, bool pays_for_waiting, std::uint64_t socket_bytes) {
     facts_.tcp = tcp;
     facts_.pays_for_waiting = pays_for_waiting;
+    facts_.socket_bytes = socket_bytes;
 }
 
 void Law::fault() {

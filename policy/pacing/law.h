@@ -43,8 +43,8 @@ public:
     // The decision after the running one, where it does not depend on what the running block shows: the second half of a pair. It can then
     // be given along with the first, and step() will answer it.
     bool following(Decision& to) const;
-    // Of the job, as it is known by now: sockets may be found, and ranks started, after the class was.
-    void surroundings(bool tcp, bool pays_for_waiting);
+    // As it is known by now: sockets may be found and looked at, and ranks started, after the class was.
+    void surroundings(bool tcp, bool pays_for_waiting, std::uint64_t socket_bytes);
     // Something unexpected in this class: off, now and for good.
     void fault();
     // The class's loop has ended for good, or with the job: likewise.

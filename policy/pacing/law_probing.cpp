@@ -31,6 +31,8 @@ bool are_alike(const Setting& a, const Setting& b) {
     return near(a.rate_bytes_s, b.rate_bytes_s, 0.05) && (a.arm != Arm::slots || near(a.delay_ns, b.delay_ns, 0.1));
 }
 
+bool acts_on_overload(Arm arm) { return arm == Arm::slots || arm == Arm::admit || arm == Arm::rate; }
+
 }  // namespace
 
 double Law::pair_scale() const { return off_.deviation(static_cast<std::uint32_t>(tuning_.block_iterations)) * 1.4142135623730951; }
@@ -188,7 +190,10 @@ void Law::end_attempt(Ended why) {
         return;
     }
     wealth_[arm] = probe_.wealth() < 1 ? probe_.wealth() : 0.99;
+    // Overload was taken away and that gained nothing: no other way to take it away will.
+    const bool relieved = acts_on_overload(probe_.arm()) && probe_.relieved();
     ++plan_at_;
+    while (relieved && plan_at_ < plan_count_ && acts_on_overload(plan_[plan_at_])) ++plan_at_;
     round_lost_ = round_lost_ || probe_.candidate(best).test.mean() < 0;
     if (why == Ended::budget || !begin_attempt()) rest(why);
 }

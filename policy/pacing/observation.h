@@ -20,6 +20,7 @@ struct Facts {
     std::uint64_t window_ns = 0;       // of the policy: the longest delay of one call; ~0: the law's own caps alone
     std::uint32_t calls = 1;           // of one iteration (Progress::period); what HOLD may take is divided among them
     std::uint64_t bytes = 0;           // largest payload of one call; 0: not known, RATE is not tried
+    std::uint64_t socket_bytes = 0;    // of a call, over the busiest socket of any member (ring: all that a member sends; all-to-all: what one peer gets); 0: not known
     double error_share = 1;            // this class's part of the job's error_percent: error_share_of_class
 };
 
@@ -44,7 +45,7 @@ struct Observation {
     double log_mean = 0;               // mean over communicators of log(mean iteration, ns): what arms are compared by
     double cv = 0;                     // of iterations within a communicator, mean over communicators
     double service_ns = 0;             // mean over communicators of the mean call's (BlockSummary::least_wait of an off block)
-    double longest_service_ns = 0;
+    double longest_service_ns = 0, shortest_service_ns = 0;  // of single calls; the latter of an off block alone, mean over communicators
     double earliness_ns = 0;           // most - least mean wait, mean over communicators
     double straggler_ns = 0;           // what the others wait at least for the one that is always last; 0: there is none
     double held_ns = 0;                // our delays, sum over members

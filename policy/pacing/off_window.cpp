@@ -25,8 +25,8 @@ double median(double* values, std::uint32_t count) {
 }  // namespace
 
 void OffWindow::add(const Observation& block) {
-    kept_[count_ % recent] = {block.mean_ns, block.log_mean, block.cv, block.service_ns, block.longest_service_ns, block.earliness_ns,
-                              block.straggler_ns, static_cast<double>(block.iterations), static_cast<double>(block.retransmissions)};
+    kept_[count_ % recent] = {block.mean_ns, block.log_mean, block.cv, block.service_ns, block.longest_service_ns, block.shortest_service_ns,
+                              block.earliness_ns, block.straggler_ns, static_cast<double>(block.iterations), static_cast<double>(block.retransmissions)};
     logs_[count_ % remembered] = block.log_mean;
     // the moduli above are powers of two, so nothing jumps when the counter starts again high
     count_ = count_ == ~std::uint32_t{0} ? std::uint32_t{1} << 31 : count_ + 1;
@@ -42,6 +42,12 @@ double OffWindow::mean_of(double Kept::*field) const {
 double OffWindow::least_service_ns() const {
     double least = kept_[0].service_ns;
     for (std::uint32_t i = 1; i < kept(); ++i) least = kept_[i].service_ns < least ? kept_[i].service_ns : least;
+    return least;
+}
+
+double OffWindow::shortest_service_ns() const {
+    double least = kept_[0].shortest_service_ns;
+    for (std::uint32_t i = 1; i < kept(); ++i) least = kept_[i].shortest_service_ns < least ? kept_[i].shortest_service_ns : least;
     return least;
 }
 

@@ -29,6 +29,7 @@ public:
     double service_ns() const { return mean_of(&Kept::service_ns); }
     double least_service_ns() const;
     double longest_service_ns() const;  // median over blocks of their longest call
+    double shortest_service_ns() const; // the quickest call that was seen
     double log_mean() const { return mean_of(&Kept::log_mean); }
     // Scatter of one block's log mean, from between the blocks and from within them, for a block of so many iterations.
     double deviation(std::uint32_t iterations) const;
@@ -46,7 +47,7 @@ public:
 
 private:
     struct Kept {
-        double mean_ns, log_mean, cv, service_ns, longest_service_ns, earliness_ns, straggler_ns, iterations, retransmissions;
+        double mean_ns, log_mean, cv, service_ns, longest_service_ns, shortest_service_ns, earliness_ns, straggler_ns, iterations, retransmissions;
     };
     std::uint32_t kept() const { return count_ < recent ? count_ : recent; }
     double mean_of(double Kept::*field) const;

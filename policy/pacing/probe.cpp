@@ -59,6 +59,12 @@ bool Probe::relieves(const Candidate& candidate) const {
     return candidate.out == Ended::running && candidate.test.count() > 0 && candidate.resent.of_iteration() <= few_resent * resent_.of_iteration();
 }
 
+bool Probe::relieved() const {
+    for (std::uint32_t i = 0; i < count_; ++i)
+        if (resent_.of_iteration() >= 1 && candidates_[i].test.count() >= first_pairs && candidates_[i].resent.of_iteration() <= few_resent * resent_.of_iteration()) return true;
+    return false;
+}
+
 bool Probe::is_idle(const Candidate& candidate, bool another_relieves) const {
     return another_relieves && candidate.test.count() > 0 && candidate.resent.of_iteration() >= many_resent * resent_.of_iteration();
 }

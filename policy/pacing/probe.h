@@ -74,6 +74,8 @@ public:
     std::uint32_t count() const { return count_; }
     const Candidate& candidate(std::uint32_t index) const { return candidates_[index]; }
     std::uint32_t best() const;
+    // One of the settings all but ended that segments are sent again.
+    bool relieved() const;
     // What this attempt leaves to the arm's next.
     double wealth() const;
 

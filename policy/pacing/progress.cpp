@@ -9,6 +9,7 @@ void join(Progress& into, const Progress& other) {
     if (other.size > into.size) into.size = other.size;
     if (other.calls > into.calls) into.calls = other.calls;
     if (other.bytes > into.bytes) into.bytes = other.bytes;
+    if (other.socket_bytes > into.socket_bytes) into.socket_bytes = other.socket_bytes;
     into.local += other.local;
     into.members += other.members;
     if (other.most_local > into.most_local) into.most_local = other.most_local;

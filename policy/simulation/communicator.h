@@ -21,6 +21,7 @@ struct Communicator {
     std::uint32_t beyond = 0;          // nodes that are not under the leaf of the first
     std::uint32_t leaf = 0;            // of the first
     std::uint64_t leaf_set = 0;        // of all, as pacing::Progress has it
+    double socket_bytes = 0;           // likewise
     std::uint32_t component = 0;       // of communicators that share ranks: an independent part of the job
     std::int32_t paced = -1;           // index among those that pacing knows; -1: it is left alone
 

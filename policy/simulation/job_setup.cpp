@@ -151,7 +151,8 @@ void Job::make_plans() {
         communicator.first_plan = static_cast<std::uint32_t>(plan_index_.size());
         const bool is_inner = planner_.is_on_one_node(communicator.members);
         std::vector<std::uint32_t>& known = inner[communicator.kind];
-        for (std::size_t slot = 0; slot < traffics[communicator.kind].size(); ++slot) {
+        const std::size_t calls = traffics[communicator.kind].size();
+        for (std::size_t slot = 0; slot < calls; ++slot) {
             if (is_inner && slot < known.size()) {
                 plan_index_.push_back(known[slot]);
                 continue;
@@ -160,6 +161,8 @@ void Job::make_plans() {
             plan_index_.push_back(static_cast<std::uint32_t>(plans_.size()));
             if (is_inner) known.push_back(plan_index_.back());
             plans_.push_back(planner_.plan(communicator.members, traffic, traffic.bytes * scenario_.work.volume_factor / traffic.buckets));
+            for (const Phase& phase : plans_.back().phases)
+                if (phase.moves) communicator.socket_bytes += phase.transfer.bytes / phase.transfer.flows_per_unit / static_cast<double>(calls);
             // a call takes all its members: one of all ranks never meets another one
             if (communicator.members.count < ranks_) planner_.count_users(plans_.back(), index);
         }

@@ -28,11 +28,19 @@ double Network::capacity(std::uint32_t link) const {
     return one.into >= 0 ? one.bytes_s * (1 - paused_[static_cast<std::size_t>(one.into)]) : one.bytes_s;
 }
 
-// A paced sender has no burst under way, but what its rate puts into one round trip, and two segments.
-double Network::window_of(const Start& start) const {
-    double window = start.transfer->window_bytes;
-    if (std::isfinite(start.limit_bytes_s)) window = std::min(window, start.limit_bytes_s * overload_.round_trip_s + 2 * segment_bytes);
-    return window * start.met;
+double Network::window_of(const Start& start) const { return start.transfer->window_bytes * start.met; }
+
+// A paced sender has no burst under way, but what its rate puts into one round trip, two segments, and what piles up before the port that lets
+// less through than its rate: all but that much of what it sends. So a rate far above a fair share takes nothing away.
+void Network::pace(Id id) {
+    Flow& flow = flows_[id];
+    const Start& start = flow.start;
+    if (!std::isfinite(start.limit_bytes_s)) return;
+    const double share = std::min(1.0, flow.rate / (start.transfer->flows_per_unit * start.limit_bytes_s));
+    const double piled = start.transfer->bytes / start.transfer->flows_per_unit * (1 - share);
+    const double window = std::min(flow.window, (start.limit_bytes_s * overload_.round_trip_s + 2 * segment_bytes + piled) * start.met);
+    for (const Use& use : start.transfer->uses) states_[use.link].under_way -= use.flows * (flow.window - window);
+    flow.window = window;
 }
 
 void Network::join(Id id) {
@@ -86,6 +94,7 @@ Network::Id Network::begin(const Start& start, double now) {
     seeds_.assign(1, id);
     if (overload_.on && transport_ == Transport::lossless) look_for_pauses(id);
     share_out(now);
+    pace(id);
     if (overload_.on && transport_ == Transport::tcp && !start.calm) look_for_overload(id, now);
     return id;
 }

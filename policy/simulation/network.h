@@ -111,6 +111,7 @@ private:
 
     double capacity(std::uint32_t link) const;
     double window_of(const Start& start) const;
+    void pace(Id id);
     void join(Id id);
     void leave(Id id);
     void look_for_overload(Id id, double now);

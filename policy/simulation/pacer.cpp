@@ -389,6 +389,7 @@ void Pacer::look(double now, double retransmitted_bytes) {
         progress.leaves = communicator.beyond > 0 ? 2 : 1;
         progress.leaf = communicator.beyond > 0 ? 0 : communicator.leaf + 1;
         progress.leaf_set = communicator.leaf_set;
+        progress.socket_bytes = static_cast<std::uint64_t>(communicator.socket_bytes);
         conductor_->progress(progress, now_ns);
     }
     conductor_->retransmissions(static_cast<std::uint64_t>(retransmitted_bytes / segment_bytes));

@@ -121,6 +121,7 @@ void Gatherer::read_progress(Seen& seen, std::uint32_t i, const segment::Communi
         progress.bytes = bytes;
     }
     if (calls > progress.calls) progress.calls = calls;
+    if (const std::uint64_t sent = load(paced.socket_bytes); sent > progress.socket_bytes) progress.socket_bytes = sent;
     ++progress.local;
 }
 

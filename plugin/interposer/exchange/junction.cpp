@@ -20,7 +20,7 @@ bool same(const T& a, const T& b) {
 bool makes_sense(const pacing::Progress& progress) {
     return progress.communicator != 0 && progress.size >= 1 && progress.size <= size_limit && progress.members >= 1 && progress.members <= progress.size
         && progress.local <= progress.members && progress.most_local <= progress.members && progress.period <= count_limit && progress.calls < time_limit
-        && progress.bytes < time_limit && (progress.leaves == 1 || (progress.leaves == 2 && progress.leaf == 0));
+        && progress.bytes < time_limit && progress.socket_bytes < time_limit && (progress.leaves == 1 || (progress.leaves == 2 && progress.leaf == 0));
 }
 
 bool makes_sense(const pacing::BlockSummary& block) {

@@ -24,9 +24,10 @@ namespace {
 constexpr std::uint64_t longest_delay_ns = 1'000'000'000;
 // A remote hold ends this much before the rank's own shortest wait: what a sleeper may wake too late.
 constexpr std::uint64_t hold_margin_ns = 50'000;
-// By then an MPI has made its connections, or those of an algorithm that it changed to. Two of the calls at which the period is looked for.
+// By then an MPI has made its connections, or those of an algorithm that it changed to; what is sent between the two is sent by so many calls.
+// Two of the calls at which the period is looked for.
 constexpr std::uint64_t early_socket_call = 16, late_socket_call = 64;
-constexpr std::uint32_t most_looks = 8;
+constexpr std::uint32_t most_looks = 16;
 
 constinit Paced pool[segment::communicator_limit];  // by the communicator's place in the slot
 char segment_path[544];
@@ -195,12 +196,18 @@ bool delay(Process& process, Paced& paced, std::uint64_t sequence, bool may_wait
     return true;
 }
 
-// MPI connects when it first needs to. A few looks are enough: what matters is whether there are any.
-void count_sockets(Process& process) {
-    if (load(process.slot->rank.fabric_sockets) != 0 || fetch_add(sockets_looks, 1u) >= most_looks) return;
+// MPI connects when it first needs to. What other communicators send meanwhile is counted too: then a rate is too high, and does nothing.
+void look_at_sockets(Process& process, Paced& paced, bool late) {
+    if (fetch_add(sockets_looks, 1u) >= most_looks) return;
     const int error = errno;
-    store(process.slot->rank.fabric_sockets, count_fabric_sockets());
+    const SocketTraffic seen = look_at_fabric_sockets();
     errno = error;
+    if (seen.count != 0) store(process.slot->rank.fabric_sockets, seen.count);
+    if (!late) {
+        paced.early_bytes = seen.busiest_bytes;
+    } else if (seen.busiest_bytes > paced.early_bytes) {
+        store(paced.shown->socket_bytes, (seen.busiest_bytes - paced.early_bytes) / (late_socket_call - early_socket_call));
+    }
 }
 
 }  // namespace
@@ -245,7 +252,7 @@ void finish_block(Paced& paced) {
 }
 
 void show_period(Process& process, Paced& paced, std::uint64_t sequence) {
-    if (sequence + 1 == early_socket_call || sequence + 1 == late_socket_call) count_sockets(process);
+    if (sequence + 1 == early_socket_call || sequence + 1 == late_socket_call) look_at_sockets(process, paced, sequence + 1 == late_socket_call);
     pacing::PacedRank& shown = *paced.shown;
     const pacing::PeriodFinder& found = paced.period;
     if (load(shown.signature) == found.signature() && load(shown.period) == found.period() && load(shown.bytes) == found.bytes()) return;

@@ -48,6 +48,7 @@ struct Paced {
     std::uint64_t last_wait_ns = 0;      // of the last synchronizing call
     std::uint64_t shortest_wait_ns = 0;  // in the last finished block; 0: not known
     std::uint64_t last_completion_ns = 0;
+    std::uint64_t early_bytes = 0;       // over the busiest fabric socket by the early look at them
     PermitCall permit{};  // of the call that is under way, where one was asked for
     Meter meter;
     pacing::PeriodFinder period;

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -115,10 +116,18 @@ void remember_early_sockets(const char* exchange_ports) {
     early.known = all && fits;
 }
 
-std::uint32_t count_fabric_sockets() {
-    std::uint32_t count = 0;
-    if (early.known) for_each_socket([&count](int descriptor, ino_t inode) { count += is_fabric(descriptor, inode) ? 1 : 0; });
-    return count;
+SocketTraffic look_at_fabric_sockets() {
+    SocketTraffic seen;
+    if (!early.known) return seen;
+    for_each_socket([&seen](int descriptor, ino_t inode) {
+        if (!is_fabric(descriptor, inode)) return;
+        ++seen.count;
+        tcp_info info{};
+        socklen_t length = sizeof info;
+        if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || length < offsetof(tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked) return;
+        if (info.tcpi_bytes_acked > seen.busiest_bytes) seen.busiest_bytes = info.tcpi_bytes_acked;
+    });
+    return seen;
 }
 
 std::uint32_t pace_fabric_sockets(std::uint64_t bytes_per_second) {

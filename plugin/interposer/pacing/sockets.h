@@ -15,9 +15,14 @@
 
 namespace paced::interposer {
 
+struct SocketTraffic {
+    std::uint32_t count = 0;
+    std::uint64_t busiest_bytes = 0;   // that left by the busiest of them and were acknowledged; 0: the kernel does not say
+};
+
 // Before MPI_Init: what is here now is not the fabric's. exchange_ports: "61000-61999".
 void remember_early_sockets(const char* exchange_ports);
-std::uint32_t count_fabric_sockets();
+SocketTraffic look_at_fabric_sockets();
 // SO_MAX_PACING_RATE of each, bytes/s; 0: unlimited. How many took it.
 std::uint32_t pace_fabric_sockets(std::uint64_t bytes_per_second);
 

@@ -150,6 +150,16 @@ TEST_F(Gather, FactsAboutTheNode) {
     EXPECT_NE(look().flags & summary_tcp, 0u);
 }
 
+TEST_F(Gather, TheBusiestSocketOfAnyRank) {
+    join(*slots_[0], 100, 0, 10);
+    segment::Slot& second = add_rank();
+    join(second, 100, 1, 10);
+    slots_[0]->paced[0].socket_bytes = 200;
+    second.paced[0].socket_bytes = 700;
+    look();
+    EXPECT_EQ(gatherer_->progresses()[0].socket_bytes, 700u);
+}
+
 // What is not said here is left to ThoseOfAnEarlierProgramAreNotOurs: a slot that is claimed and never filled is a hole.
 TEST_F(Gather, AHoleIsNeverTouched) {
     header_->claimed = 200;  // as if ranks had claimed slots and found no room for them

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t ms = 1'000'000;
 
 pacing::Progress progress(std::uint64_t communicator, std::uint32_t size, std::uint32_t members, std::uint64_t calls = 100) {
-    return {communicator, calls, 5, 4096, 2, size, members, members, members, 1, 7, 128};
+    return {communicator, calls, 5, 4096, 512, 2, size, members, members, members, 1, 7, 128};
 }
 
 pacing::BlockSummary block(std::uint64_t communicator, std::uint32_t size, std::uint32_t members, std::uint32_t epoch = 1) {

@@ -187,7 +187,7 @@ private:
     Link link_;
 };
 
-const pacing::Progress member{world, 5, 9, 4096, 2, 3, 1, 1, 1, 1, 0, 0};
+const pacing::Progress member{world, 5, 9, 4096, 512, 2, 3, 1, 1, 1, 1, 0, 0};
 
 // A job of three of which the third is in our hands: all goes well until it does what the test says.
 class Hostile : public testing::Test {

@@ -90,7 +90,7 @@ TEST_F(Sockets, OnlyThoseOfTheFabric) {
     const int server = listener(elsewhere, 5000), local = listener("127.0.0.1", 5000), own = listener(here, 5000), exchange = listener(elsewhere, 61005);
     const int early = connected(here, elsewhere, 5000);
     remember_early_sockets("61000-61999");
-    EXPECT_EQ(count_fabric_sockets(), 0u);
+    EXPECT_EQ(look_at_fabric_sockets().count, 0u);
 
     const int fabric = connected(here, elsewhere, 5000);
     const int second = connected(here, elsewhere, 5000);
@@ -101,11 +101,21 @@ TEST_F(Sockets, OnlyThoseOfTheFabric) {
     const int ours = connected(here, elsewhere, 61005), datagrams = connected(here, elsewhere, 5000, SOCK_DGRAM);
     const int unconnected = keep(::socket(AF_INET, SOCK_STREAM, 0)), waiting = listener(here, 5001);
 
-    EXPECT_EQ(count_fabric_sockets(), 2u);
+    EXPECT_EQ(look_at_fabric_sockets().count, 2u);
     EXPECT_EQ(pace_fabric_sockets(12'500'000), 2u);
     EXPECT_EQ(rate_of(fabric), 12'500'000u);
     EXPECT_EQ(rate_of(second), 12'500'000u);
     for (const int other : {server, local, own, exchange, early, pair[0], pair[1], loopback, same_host, ours, datagrams, unconnected, waiting}) EXPECT_EQ(rate_of(other), untouched);
+
+    // what was acknowledged, the connection itself as one; of the busiest
+    EXPECT_EQ(look_at_fabric_sockets().busiest_bytes, 1u);
+    const std::vector<char> some(3000);
+    ASSERT_EQ(::send(fabric, some.data(), 1000, 0), 1000);
+    ASSERT_EQ(::send(second, some.data(), 3000, 0), 3000);
+    ASSERT_EQ(::send(loopback, some.data(), 3000, 0), 3000);
+    ASSERT_EQ(::send(ours, some.data(), 3000, 0), 3000);
+    ASSERT_EQ(::send(second, some.data(), 500, 0), 500);
+    EXPECT_EQ(look_at_fabric_sockets().busiest_bytes, 3501u);
 
     // what comes later is found the next time; 0 is unlimited
     const int later = connected(here, elsewhere, 5000);
@@ -126,7 +136,7 @@ TEST_F(Sockets, NoneWhereTheBeginningIsNotKnown) {
     for (int i = 0; i < 140; ++i) connected(here, elsewhere, 5000, SOCK_DGRAM);
     remember_early_sockets("61000-61999");
     connected(here, elsewhere, 5000);
-    EXPECT_EQ(count_fabric_sockets(), 0u) << "too many to remember";
+    EXPECT_EQ(look_at_fabric_sockets().count, 0u) << "too many to remember";
 }
 
 }  // namespace

@@ -44,6 +44,15 @@ TEST(Progress, OneLeafIsNoCrossing) {
     EXPECT_EQ(all.leaf_set, 128u);
 }
 
+TEST(Progress, TheBusiestSocketIsThatOfAnyMember) {
+    Progress all = said(7), other = said(8);
+    all.socket_bytes = 100;
+    other.socket_bytes = 300;
+    join(all, other);
+    join(all, said(7));
+    EXPECT_EQ(all.socket_bytes, 300u);
+}
+
 TEST(Progress, MembersThatDisagreeHaveNoSignature) {
     Progress all = said(7), other = said(8);
     other.signature = 6;

@@ -54,6 +54,7 @@ struct Times {
     Noise noise = Noise::lognormal;
     std::uint64_t retransmissions = 0;  // a block
     double service_ms = 0;              // of a call; 0: half the iteration
+    double shortest_service_ms = 0;
 };
 
 struct Cell {
@@ -95,6 +96,7 @@ public:
         total_ms_ += whole / groups_;
         iterations_ += decision.iterations;
         seen.service_ns = times.service_ms > 0 ? times.service_ms * 1e6 : seen.mean_ns / 2;
+        seen.shortest_service_ns = times.shortest_service_ms * 1e6;
         seen.longest_service_ns = longest_ * 1e6 - seen.mean_ns / 2;
         seen.earliness_ns = seen.mean_ns * cell_.waits;
         seen.straggler_ns = seen.mean_ns * cell_.straggles;
