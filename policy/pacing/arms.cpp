@@ -26,24 +26,27 @@ std::uint64_t rounded(std::uint64_t value) {
 }
 
 // The rate at which the busiest socket of a member sends if all share the bottleneck fairly: its part of a call over the wire time. That time is
-// near the quickest call that was seen, if any was spared (one of several communicators may have had the link to itself: then nothing is known of a
-// single call), and below the quickest mean of a block. So the rate lies between `least`, which takes no longer than OFF at its best, and
-// `most`, above which a rate takes no overload away: both, one between, and one a little above. Where nobody has looked at the sockets yet, all of
-// the payload is taken to go over one: a rate that is too high does nothing, one that is too low would cost.
+// above the quickest call that was seen (one of several communicators may have had the link to itself: then nothing is known of a single call), and
+// below the quickest mean of a block. So the rate lies between `least`, which takes no longer than OFF at its best, and `most`, above which a
+// rate takes no overload away: both and one between, or one a little above where they are the same. A socket carries a call's payload twice at
+// most (ring); what it has sent beyond is another communicator's. Where nobody has looked at the sockets yet, all of the payload is taken to go
+// over one: a rate that is too high does nothing, one that is too low would cost.
 std::uint32_t rates_of(const Facts& facts, const OffWindow& off, Setting (&to)[candidate_limit]) {
-    constexpr double below = 0.9, above = 1.15, apart = 1.1;
+    constexpr double below = 0.85, above = 1.15, apart = 1.2;
     const double mean = off.least_service_ns(), shortest = off.shortest_service_ns();
     if (!(mean > 0)) return 0;
     const double quickest = facts.calls == 1 && rivals_of(facts) == 1 && shortest > 0 && shortest < mean ? shortest : mean;
-    const double bytes = static_cast<double>(facts.socket_bytes > 0 ? facts.socket_bytes : facts.bytes) * 1e9;
+    const double payload = static_cast<double>(facts.bytes), sent = static_cast<double>(facts.socket_bytes);
+    const double bytes = 1e9 * (sent > 0 && sent < 2 * payload ? sent : sent > 0 ? 2 * payload : payload);
     const double most = below * bytes / quickest, least = below * bytes / mean;
     if (!(most < 1e12)) return 0;
+    const double other_end = most > apart * least ? most : least / below * above;
     std::uint32_t count = 0;
-    for (const double rate : {most, least, std::sqrt(least * most), most / below * above}) {
+    for (const double rate : {least, other_end, std::sqrt(least * other_end)}) {
         bool known = rate < static_cast<double>(least_rate);
         for (std::uint32_t i = 0; i < count; ++i) {
             const double other = static_cast<double>(to[i].rate_bytes_s);
-            known = known || (rate < apart * other && other < apart * rate);
+            known = known || (rate * apart > other && other * apart > rate);
         }
         if (known) continue;
         to[count] = {};
@@ -194,7 +197,7 @@ bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Se
         return to.width >= 1 && to.width < rivals_of(facts);
     }
     if (setting.arm == Arm::rate) {
-        to.rate_bytes_s = congested ? setting.rate_bytes_s * 7 / 10 : setting.rate_bytes_s + setting.rate_bytes_s / 4;
+        to.rate_bytes_s = congested ? setting.rate_bytes_s * 17 / 20 : setting.rate_bytes_s + setting.rate_bytes_s / 4;
         return to.rate_bytes_s >= least_rate;
     }
     return false;

@@ -43,7 +43,7 @@ Setting with_cap(Setting setting, const Facts& facts, const OffWindow& off, cons
 
 inline constexpr std::uint64_t longest_auto_hold_ns = 100'000'000;  // the site's default window_max
 
-// What AIMD would do next: half the width (0.7 of the rate) after segments were sent again, else one more (a quarter more). Slots are measured
+// What AIMD would do next: half the width (0.85 of the rate) after segments were sent again, else one more (a quarter more). Slots are measured
 // instead (slot_of). False: there is no such setting.
 bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Setting& to);
 
