@@ -28,16 +28,13 @@ std::uint64_t rounded(std::uint64_t value) {
 // The rate at which the busiest socket of a member sends if all share the bottleneck fairly: its part of a call over the wire time. That time is
 // above the quickest call that was seen (one of several communicators may have had the link to itself: then nothing is known of a single call), and
 // below the quickest mean of a block. So the rate lies between `least`, which takes no longer than OFF at its best, and `most`, above which a
-// rate takes no overload away: both and one between, or one a little above where they are the same. A socket carries a call's payload twice at
-// most (ring); what it has sent beyond is another communicator's. Where nobody has looked at the sockets yet, all of the payload is taken to go
-// over one: a rate that is too high does nothing, one that is too low would cost.
+// rate takes no overload away: both and one between, or one a little above where they are the same.
 std::uint32_t rates_of(const Facts& facts, const OffWindow& off, Setting (&to)[candidate_limit]) {
     constexpr double below = 0.85, above = 1.15, apart = 1.2;
     const double mean = off.least_service_ns(), shortest = off.shortest_service_ns();
     if (!(mean > 0)) return 0;
     const double quickest = facts.calls == 1 && rivals_of(facts) == 1 && shortest > 0 && shortest < mean ? shortest : mean;
-    const double payload = static_cast<double>(facts.bytes), sent = static_cast<double>(facts.socket_bytes);
-    const double bytes = 1e9 * (sent > 0 && sent < 2 * payload ? sent : sent > 0 ? 2 * payload : payload);
+    const double bytes = 1e9 * static_cast<double>(facts.socket_bytes);
     const double most = below * bytes / quickest, least = below * bytes / mean;
     if (!(most < 1e12)) return 0;
     const double other_end = most > apart * least ? most : least / below * above;
@@ -56,9 +53,22 @@ std::uint32_t rates_of(const Facts& facts, const OffWindow& off, Setting (&to)[c
     return count;
 }
 
+// The sockets of a process are slowed down together, so a rate must be one for what they mostly carry: a class whose payload, sent twice at most
+// (ring), is less than what the busiest socket sends for each of its calls is not that. Where nobody has looked yet nothing is known.
+bool knows_sockets(const Facts& facts) { return facts.tcp && facts.socket_bytes > 0 && facts.socket_bytes <= 2 * facts.bytes; }
+
 // Each member sends to several others at once, and so several send to each: the members of one communicator overrun a port by themselves. Turns
 // make them enter together, which is the worst they can do; a rate is what helps.
-bool is_fan_in(const Facts& facts) { return facts.tcp && facts.size > 2 && facts.socket_bytes > 0 && facts.socket_bytes * 2 < facts.bytes; }
+bool is_fan_in(const Facts& facts) { return knows_sockets(facts) && facts.size > 2 && facts.socket_bytes * 2 < facts.bytes; }
+
+// Who has the link to itself still overruns a small buffer with its bursts, and a segment lost at the end of a call costs a time-out. At about
+// what the link lets through it sends none. 0: no rate, for a socket that is not known to carry much.
+std::uint64_t rate_in_slot(double alone_ns, const Facts& facts) {
+    constexpr double about = 1.15;  // a service is longer than its wire time, and a rate that is too low lengthens every call
+    if (!knows_sockets(facts)) return 0;
+    const double rate = about * static_cast<double>(facts.socket_bytes) * 1e9 / alone_ns;
+    return rate >= static_cast<double>(least_rate) && rate < 1e12 ? rounded(static_cast<std::uint64_t>(8 * rate)) / 8 : 0;
+}
 
 }  // namespace
 
@@ -69,7 +79,7 @@ bool can_act(Arm arm, const Facts& facts) {
         case Arm::hold_remote: return facts.size >= 2;
         case Arm::admit:
         case Arm::slots: return rivals_of(facts) >= 2 && facts.size >= 2 && facts.crosses && !is_fan_in(facts);
-        case Arm::rate: return facts.tcp && facts.bytes > 0 && facts.size >= 2;
+        case Arm::rate: return knows_sockets(facts) && facts.size >= 2;
         case Arm::phase: return facts.size >= 2 && facts.crosses;
         default: return false;
     }
@@ -110,10 +120,13 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
             break;
         case Arm::slots:
             // What one takes alone: they share the link now, and the quickest mean seen is near the wire time of all, a little below it where
-            // some began before the others, and far above it where each block held some loss. These two find out (slot_of).
+            // some began before the others, and far above it where each block held some loss. These two find out (slot_of): the first as it
+            // should be, the second with time enough to see what one takes alone.
             if (!(off.least_service_ns() > 0)) break;
             for (const double more : {air, more_air}) {
-                setting.delay_ns = rounded(whole_ns(more * off.least_service_ns() / rivals_of(facts)));
+                const double alone_ns = off.least_service_ns() / rivals_of(facts);
+                setting.delay_ns = rounded(whole_ns(more * alone_ns));
+                setting.rate_bytes_s = more == air ? rate_in_slot(alone_ns, facts) : 0;
                 to[count++] = setting;
             }
             break;
@@ -135,7 +148,9 @@ bool slot_of(double service_ns, const Setting& under, const Facts& facts, const 
     const double slot_ns = static_cast<double>(under.delay_ns);
     to = {};
     to.arm = Arm::slots;
-    to.delay_ns = rounded(whole_ns(service_ns > slot_ns ? 1.25 * slot_ns : air * service_ns));
+    const double alone_ns = service_ns > slot_ns ? 1.25 / air * slot_ns : service_ns;
+    to.delay_ns = rounded(whole_ns(air * alone_ns));
+    to.rate_bytes_s = rate_in_slot(alone_ns, facts);
     to = with_cap(to, facts, off, tuning);
     return true;
 }

@@ -26,9 +26,10 @@ constexpr double refine_proof = 2.3;         // log 10: both settings belong to 
 
 bool are_alike(const Setting& a, const Setting& b) {
     if (a.arm != b.arm || a.width != b.width) return false;
+    if (a.arm == Arm::slots && (a.rate_bytes_s > 0) != (b.rate_bytes_s > 0)) return false;
     // rates and slots follow what was measured, and that scatters
     const auto near = [](std::uint64_t one, std::uint64_t other, double share) { return std::fabs(static_cast<double>(one) - static_cast<double>(other)) <= share * static_cast<double>(one > other ? one : other); };
-    return near(a.rate_bytes_s, b.rate_bytes_s, 0.05) && (a.arm != Arm::slots || near(a.delay_ns, b.delay_ns, 0.1));
+    return a.arm == Arm::slots ? near(a.delay_ns, b.delay_ns, 0.1) : near(a.rate_bytes_s, b.rate_bytes_s, 0.05);
 }
 
 bool acts_on_overload(Arm arm) { return arm == Arm::slots || arm == Arm::admit || arm == Arm::rate; }
@@ -155,12 +156,14 @@ void Law::probe_pair_done(bool severe) {
 }
 
 // The guess at a slot is as good as the quietest OFF block. A call's service under a slot that does not run into the next says which would have
-// been right. It competes from then on: which setting the next pairs have may depend on all pairs before.
+// been right (not where its own rate is what it takes that long for). It competes from then on: which setting the next pairs have may depend on all pairs before.
 void Law::add_measured_slot() {
     const Probe::Candidate& measured = probe_.candidate(pair_.candidate);
     if (probe_.candidate(probe_.count() - 1).slot >= guessed_slots || shunned_[static_cast<std::uint32_t>(Arm::slots)][guessed_slots].until > account_.blocks) return;
     Setting slot;
-    if (measured.test.count() != least_seen || !slot_of(measured.least_service_ns, measured.setting, facts_, off_, tuning_, slot)) return;
+    if (measured.setting.rate_bytes_s > 0 || measured.test.count() != least_seen || !slot_of(measured.least_service_ns, measured.setting, facts_, off_, tuning_, slot)) return;
+    // longer than its slot, and yet nothing is lost: what else a call takes (a core that is busy) does not keep the next one waiting
+    if (slot.delay_ns > measured.setting.delay_ns && probe_.relieves(pair_.candidate)) return;
     for (std::uint32_t i = 0; i < probe_.count(); ++i)
         if (are_alike(probe_.candidate(i).setting, slot)) return;
     probe_.add_candidate(slot, guessed_slots, trial_of(slot));

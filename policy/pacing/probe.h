@@ -74,8 +74,9 @@ public:
     std::uint32_t count() const { return count_; }
     const Candidate& candidate(std::uint32_t index) const { return candidates_[index]; }
     std::uint32_t best() const;
-    // One of the settings all but ended that segments are sent again.
+    // One of the settings, or this one, all but ended that segments are sent again.
     bool relieved() const;
+    bool relieves(std::uint32_t index) const { return resent_.of_iteration() >= 1 && relieves(candidates_[index]); }
     // What this attempt leaves to the arm's next.
     double wealth() const;
 

@@ -82,7 +82,7 @@ struct WrongToken {
 //     without=NAME,NAME,...    arms that are never tried
 //     arm=ARM                  method fixed; or arm=NAME with width=W rate=RATE delay=TIME threshold=TIME cap=TIME
 //     arms=ARM,ARM,...         method comparison; at most compared_limit
-//     ARM: off | hold-local | hold-remote[:DELAY] | admit:WIDTH | rate:RATE | slots:DELAY | phase:DELAY | fixed-delay:DELAY:THRESHOLD | barrier, in arms= also ours
+//     ARM: off | hold-local | hold-remote[:DELAY] | admit:WIDTH | rate:RATE | slots:DELAY[:RATE] | phase:DELAY | fixed-delay:DELAY:THRESHOLD | barrier, in arms= also ours
 //     TIME: NUMBER with ns, us, ms or s       RATE: NUMBER with bit, kbit, mbit or gbit (a second)
 // text need not end in a zero. Without allocation. False: `wrong` names the token, `tuning` is as it was.
 bool parse_tuning(const char* text, std::size_t length, Tuning& tuning, WrongToken& wrong);

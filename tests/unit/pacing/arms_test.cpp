@@ -88,17 +88,25 @@ TEST(Arms, SlotsAreAServiceLongAndFitTheWindow) {
 }
 
 TEST(Arms, ASlotIsWhatOneTakesAloneAndALittle) {
-    const Facts facts = four_groups();
+    Facts facts = four_groups();
+    facts.socket_bytes = 0;
     Setting under = of(Arm::slots), to;
     under.delay_ns = 18'000'000;
     ASSERT_TRUE(slot_of(11e6, under, facts, steady(), Tuning(), to));
     EXPECT_EQ(to.arm, Arm::slots);
     EXPECT_EQ(to.delay_ns, 12'000'000u);
     EXPECT_EQ(to.cap_ns, 36'000'000u);
+    EXPECT_EQ(to.rate_bytes_s, 0u) << "nobody has looked at the sockets";
+    facts.socket_bytes = 131072;
+    ASSERT_TRUE(slot_of(11e6, under, facts, steady(), Tuning(), to));
+    EXPECT_NEAR(static_cast<double>(to.rate_bytes_s), 1.15 * 131072 / 0.011, 2e5);
     // one that is longer than the slot has met another, or a time-out
     under.delay_ns = 10'000'000;
     ASSERT_TRUE(slot_of(60e6, under, facts, steady(), Tuning(), to));
     EXPECT_EQ(to.delay_ns, 13'000'000u);
+    facts.tcp = false;
+    ASSERT_TRUE(slot_of(60e6, under, facts, steady(), Tuning(), to));
+    EXPECT_EQ(to.rate_bytes_s, 0u) << "there is no socket to pace";
     for (const double nonsense : {0.0, -1.0, 1e16, std::nan("")}) EXPECT_FALSE(slot_of(nonsense, under, facts, steady(), Tuning(), to)) << nonsense;
 }
 
@@ -175,14 +183,12 @@ TEST(Arms, RatesAreWhatTheBusiestSocketNeeds) {
     ASSERT_EQ(candidates_of(Arm::rate, facts, steady(), Tuning(), settings), 2u);
     is(0, 0.85 * 16384 / 0.020);
     is(1, 1.15 * 16384 / 0.020);
-    // what goes beyond a ring's two payloads is somebody else's
-    facts.socket_bytes = 100 * facts.bytes;
-    ASSERT_EQ(candidates_of(Arm::rate, facts, steady(), Tuning(), settings), 2u);
-    is(0, 0.85 * 2 * 131072 / 0.020);
-    // nobody has looked at the sockets: all of it over one
+    EXPECT_TRUE(can_act(Arm::rate, facts));
+    // what goes beyond a ring's two payloads is another class's, whose calls a rate for this one would stop
+    facts.socket_bytes = 2 * facts.bytes + 1;
+    EXPECT_FALSE(can_act(Arm::rate, facts));
     facts.socket_bytes = 0;
-    ASSERT_EQ(candidates_of(Arm::rate, facts, steady(), Tuning(), settings), 2u);
-    is(0, 0.85 * 131072 / 0.020);
+    EXPECT_FALSE(can_act(Arm::rate, facts)) << "nobody has looked at the sockets";
     EXPECT_EQ(candidates_of(Arm::rate, facts, OffWindow(), Tuning(), settings), 0u);
 }
 

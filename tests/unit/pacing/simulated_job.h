@@ -159,7 +159,7 @@ inline Facts four_groups() {
     facts.crosses = true;
     facts.tcp = true;
     facts.window_ns = ~std::uint64_t{0};
-    facts.bytes = 128 << 10;
+    facts.bytes = facts.socket_bytes = 128 << 10;
     return facts;
 }
 

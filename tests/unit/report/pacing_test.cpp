@@ -420,6 +420,10 @@ TEST(PacingWords, SettingsAreSpelledAsThePolicySpellsThem) {
     made = setting(pacing::Arm::slots);
     made.delay_ns = 10'000'000;
     EXPECT_EQ(spelling_of(made), "slots:10ms");
+    EXPECT_EQ(meaning_of(made), "one after another, 10.0 ms apart");
+    made.rate_bytes_s = 10'625'000;
+    EXPECT_EQ(spelling_of(made), "slots:10ms:85mbit");
+    EXPECT_EQ(meaning_of(made), "one after another, 10.0 ms apart, each socket at most 85 Mbit/s");
     EXPECT_EQ(spelling_of(admit(2)), "admit:2");
     EXPECT_EQ(meaning_of(admit(2)), "two communicators at a time");
     EXPECT_EQ(meaning_of(admit(12)), "12 communicators at a time");
