@@ -120,13 +120,12 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
             break;
         case Arm::slots:
             // What one takes alone: they share the link now, and the quickest mean seen is near the wire time of all, a little below it where
-            // some began before the others, and far above it where each block held some loss. These two find out (slot_of): the first as it
-            // should be, the second with time enough to see what one takes alone.
+            // some began before the others, and far above it where each block held some loss. These two find out (slot_of). Without a
+            // rate: Linux goes on pacing a socket that once had one, so that OFF is not what it was, and what is to be shown is harder to show.
             if (!(off.least_service_ns() > 0)) break;
             for (const double more : {air, more_air}) {
                 const double alone_ns = off.least_service_ns() / rivals_of(facts);
                 setting.delay_ns = rounded(whole_ns(more * alone_ns));
-                setting.rate_bytes_s = more == air ? rate_in_slot(alone_ns, facts) : 0;
                 to[count++] = setting;
             }
             break;

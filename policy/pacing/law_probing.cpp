@@ -156,12 +156,13 @@ void Law::probe_pair_done(bool severe) {
 }
 
 // The guess at a slot is as good as the quietest OFF block. A call's service under a slot that does not run into the next says which would have
-// been right (not where its own rate is what it takes that long for). It competes from then on: which setting the next pairs have may depend on all pairs before.
+// been right. It competes from then on: which setting the next pairs have may depend on all pairs before.
 void Law::add_measured_slot() {
     const Probe::Candidate& measured = probe_.candidate(pair_.candidate);
     if (probe_.candidate(probe_.count() - 1).slot >= guessed_slots || shunned_[static_cast<std::uint32_t>(Arm::slots)][guessed_slots].until > account_.blocks) return;
     Setting slot;
-    if (measured.setting.rate_bytes_s > 0 || measured.test.count() != least_seen || !slot_of(measured.least_service_ns, measured.setting, facts_, off_, tuning_, slot)) return;
+    if (measured.test.count() != least_seen || !slot_of(measured.least_service_ns, measured.setting, facts_, off_, tuning_, slot)) return;
+    slot.rate_bytes_s = 0;  // that is tried when the slot has shown its gain
     // longer than its slot, and yet nothing is lost: what else a call takes (a core that is busy) does not keep the next one waiting
     if (slot.delay_ns > measured.setting.delay_ns && probe_.relieves(pair_.candidate)) return;
     for (std::uint32_t i = 0; i < probe_.count(); ++i)
