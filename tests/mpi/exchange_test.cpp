@@ -2,9 +2,12 @@
 // Two pretended nodes on one machine: the leader gets the other node's records, and whatever goes wrong between them costs
 // a line and a bounded wait.
 #include <atomic>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -131,14 +134,25 @@ TEST_F(Exchange, GarbageClients) {
     EXPECT_EQ(job.trace().nodes.size(), 2u);
 }
 
-// Another program listens on the first port: the leader takes the second, and followers pass by.
-TEST_F(Exchange, FirstPortTaken) {
-    Job job(Mpi::open_mpi, 2, 2);
+// A socket bound to the session's first port, or -1 where that port is not free: jobs before this one leave theirs waiting out
+// the minute after a connection's end.
+int squat_on_first_port(const std::string& session) {
     const int squatter = ::socket(AF_INET6, SOCK_STREAM, 0);
     sockaddr_in6 place{};
     place.sin6_family = AF_INET6;
-    place.sin6_port = htons(interposer::candidate_port("62000-62999", job.session().c_str(), 0));
-    ASSERT_EQ(::bind(squatter, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
+    place.sin6_port = htons(interposer::candidate_port("62000-62999", session.c_str(), 0));
+    if (::bind(squatter, reinterpret_cast<sockaddr*>(&place), sizeof place) == 0) return squatter;
+    ::close(squatter);
+    return -1;
+}
+
+// Another program listens on the first port: the leader takes the second, and followers pass by.
+TEST_F(Exchange, FirstPortTaken) {
+    std::optional<Job> holder;
+    int squatter = -1;
+    for (int attempt = 0; attempt < 20 && squatter < 0; ++attempt) squatter = squat_on_first_port(holder.emplace(Mpi::open_mpi, 2, 2).session());
+    ASSERT_GE(squatter, 0) << std::strerror(errno);
+    Job& job = *holder;
     ASSERT_EQ(::listen(squatter, 64), 0);
     const Outcome outcome = job.run("life", {"late"});
     ::close(squatter);
