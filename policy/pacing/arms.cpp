@@ -61,15 +61,6 @@ bool knows_sockets(const Facts& facts) { return facts.tcp && facts.socket_bytes 
 // make them enter together, which is the worst they can do; a rate is what helps.
 bool is_fan_in(const Facts& facts) { return knows_sockets(facts) && facts.size > 2 && facts.socket_bytes * 2 < facts.bytes; }
 
-// Who has the link to itself still overruns a small buffer with its bursts, and a segment lost at the end of a call costs a time-out. At about
-// what the link lets through it sends none. 0: no rate, for a socket that is not known to carry much.
-std::uint64_t rate_in_slot(double alone_ns, const Facts& facts) {
-    constexpr double about = 1.15;  // a service is longer than its wire time, and a rate that is too low lengthens every call
-    if (!knows_sockets(facts)) return 0;
-    const double rate = about * static_cast<double>(facts.socket_bytes) * 1e9 / alone_ns;
-    return rate >= static_cast<double>(least_rate) && rate < 1e12 ? rounded(static_cast<std::uint64_t>(8 * rate)) / 8 : 0;
-}
-
 }  // namespace
 
 bool can_act(Arm arm, const Facts& facts) {
@@ -120,12 +111,10 @@ std::uint32_t candidates_of(Arm arm, const Facts& facts, const OffWindow& off, c
             break;
         case Arm::slots:
             // What one takes alone: they share the link now, and the quickest mean seen is near the wire time of all, a little below it where
-            // some began before the others, and far above it where each block held some loss. These two find out (slot_of). Without a
-            // rate: Linux goes on pacing a socket that once had one, so that OFF is not what it was, and what is to be shown is harder to show.
+            // some began before the others, and far above it where each block held some loss. These two find out (slot_of).
             if (!(off.least_service_ns() > 0)) break;
             for (const double more : {air, more_air}) {
-                const double alone_ns = off.least_service_ns() / rivals_of(facts);
-                setting.delay_ns = rounded(whole_ns(more * alone_ns));
+                setting.delay_ns = rounded(whole_ns(more * off.least_service_ns() / rivals_of(facts)));
                 to[count++] = setting;
             }
             break;
@@ -147,9 +136,7 @@ bool slot_of(double service_ns, const Setting& under, const Facts& facts, const 
     const double slot_ns = static_cast<double>(under.delay_ns);
     to = {};
     to.arm = Arm::slots;
-    const double alone_ns = service_ns > slot_ns ? 1.25 / air * slot_ns : service_ns;
-    to.delay_ns = rounded(whole_ns(air * alone_ns));
-    to.rate_bytes_s = rate_in_slot(alone_ns, facts);
+    to.delay_ns = rounded(whole_ns(service_ns > slot_ns ? 1.25 * slot_ns : air * service_ns));
     to = with_cap(to, facts, off, tuning);
     return true;
 }
@@ -214,7 +201,27 @@ bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Se
         to.rate_bytes_s = congested ? setting.rate_bytes_s * 17 / 20 : setting.rate_bytes_s + setting.rate_bytes_s / 4;
         return to.rate_bytes_s >= least_rate;
     }
+    if (setting.arm == Arm::slots && congested) {
+        to.delay_ns = rounded(setting.delay_ns + setting.delay_ns / 4);
+        return true;
+    }
     return false;
+}
+
+bool are_alike(const Setting& a, const Setting& b) {
+    if (a.arm != b.arm || a.width != b.width) return false;
+    const auto near = [](std::uint64_t one, std::uint64_t other, double share) { return std::fabs(static_cast<double>(one) - static_cast<double>(other)) <= share * static_cast<double>(one > other ? one : other); };
+    return a.arm == Arm::slots ? near(a.delay_ns, b.delay_ns, 0.1) : near(a.rate_bytes_s, b.rate_bytes_s, 0.05);
+}
+
+bool is_as_bold(const Setting& setting, const Setting& as) {
+    if (setting.arm != as.arm) return false;
+    switch (setting.arm) {
+        case Arm::admit: return setting.width >= as.width;
+        case Arm::rate: return setting.rate_bytes_s >= as.rate_bytes_s;
+        case Arm::slots: return setting.delay_ns <= as.delay_ns;
+        default: return false;
+    }
 }
 
 }  // namespace paced::pacing

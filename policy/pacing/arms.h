@@ -43,8 +43,14 @@ Setting with_cap(Setting setting, const Facts& facts, const OffWindow& off, cons
 
 inline constexpr std::uint64_t longest_auto_hold_ns = 100'000'000;  // the site's default window_max
 
-// What AIMD would do next: half the width (0.85 of the rate) after segments were sent again, else one more (a quarter more). Slots are measured
-// instead (slot_of). False: there is no such setting.
+// What AIMD would do next: half the width (0.85 of the rate, slots a quarter longer) where there still is congestion, else one more (a quarter more;
+// slots are measured instead, slot_of). False: there is no such setting.
 bool neighbour_of(const Setting& setting, bool congested, const Facts& facts, Setting& to);
+
+// The same but for what scatters: rates (5 %) and slots (10 %) follow what was measured.
+bool are_alike(const Setting& a, const Setting& b);
+
+// Of the same arm, and lets at least as much onto the link at once.
+bool is_as_bold(const Setting& setting, const Setting& as);
 
 }  // namespace paced::pacing

@@ -38,6 +38,8 @@ public:
 
     // Blocks since the last question, and whether segments were sent again in them.
     std::uint32_t blocks() const { return blocks_; }
+    // Of all engaged blocks.
+    const Moments& iterations() const { return engaged_; }
     bool congested() const { return retransmissions_ >= blocks_; }
     // Of a call in them, the least of a block.
     double least_service_ns() const { return least_service_ns_; }

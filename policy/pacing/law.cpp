@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to every block, and what runs next. Probing is in law_probing.cpp.
+// What happens to every block, and what runs next. Probing is in law_probing.cpp, what is tried beside an engaged setting in
+// law_refining.cpp.
 #include "policy/pacing/law.h"
 
 #include <cmath>
@@ -192,9 +193,10 @@ Decision Law::next() {
 bool Law::begin_comparison() {
     bool learns = false;
     for (std::uint32_t i = 0; i < tuning_.compared_count; ++i) learns = learns || tuning_.compared[i].ours;
-    if (phase_ == Phase::baseline) return false;
+    if (phase_ == Phase::baseline || role_ == Role::first) return false;  // the pair's second half may be under way
     const bool found = phase_ == Phase::engaged;
-    if (learns && !found && phase_ != Phase::over && rests_ < 2 && static_cast<double>(account_.iterations) < tuning_.learn_iterations) return false;
+    const double learnt = static_cast<double>(account_.iterations) / tuning_.learn_iterations;
+    if (learns && (found ? !settled_ && learnt < 2 : phase_ != Phase::over && rests_ < 2 && learnt < 1)) return false;
     if (account_.state == Ended::fault) return false;
     comparison_.begin(tuning_, facts_, off_, found ? engagement_.setting() : Setting(), account_.state, account_, random_);
     for (std::uint32_t i = 0; i < trial_limit; ++i) held_ns_[i] = held_iterations_[i] = 0;

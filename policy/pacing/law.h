@@ -73,6 +73,7 @@ private:
     void let_go(Ended why);
 
     // probing (law_probing.cpp)
+    static constexpr std::uint32_t least_seen = 2;  // pairs of a setting that competes again; with fewer it was not worth its pairs (probe.cpp)
     bool begin_round(bool anyway);
     bool begin_attempt();
     void end_attempt(Ended why);
@@ -81,14 +82,20 @@ private:
     Decision next_pair();
     void pair_done();
     void probe_pair_done(bool severe);
-    void refine_pair_done(double difference, bool severe);
     void add_measured_slot();
     void engage(const Setting& setting, std::uint32_t trial, double scale);
-    bool begin_refining();
     std::uint32_t trial_of(const Setting& setting);
     void write_probe(Trial& trial, const PairTest& test) const;
     double pair_scale() const;
     bool begin_comparison();
+
+    // beside the engaged setting (law_refining.cpp)
+    bool begin_refining();
+    bool is_calm(double cv) const;
+    bool competitor(bool gentler, Setting& to) const;
+    bool next_to_engaged(bool gentler, Setting& to) const;
+    Ended refine_verdict(bool severe) const;
+    void refine_pair_done(double difference, bool severe);
 
     Tuning tuning_;
     Facts facts_;
@@ -121,6 +128,7 @@ private:
         Setting arm, control;
         std::uint32_t candidate = 0, trial = 0, control_trial = trial_limit;
         bool arm_first = false, refining = false;
+        bool gentler = false;             // refining: for less scatter, not for a shorter mean
         double least_iterations = 0;
         Observation blocks[2];            // arm, control
         std::uint32_t whole[2] = {};      // iterations, washout included
@@ -129,7 +137,10 @@ private:
     Engagement engagement_;
     Setting engaged_control_;             // what its holdouts run under: OFF, but for a phase
     PairTest refine_;                     // of pair_.arm against the engaged setting, while pair_.refining
+    Moments refined_;                     // iterations under pair_.arm in these
     double refine_wait_ = 0;
+    Setting restless_;                    // engaged once and left since it was not calm: what is as bold is not tried again
+    bool settled_ = false;                // there is nothing beside the engaged setting to try
 
     Comparison comparison_;
     Moments fixed_;

@@ -19,18 +19,7 @@ constexpr double first_arm_share = 0.75;     // of a round's error: the signatur
 // number (1/sqrt n). A single pair of bad luck must not cost a class all that it could gain.
 constexpr double noise_credit = 0.5, first_credit = 1;
 constexpr double shun_blocks = 64;           // a setting that loses is left alone so long, four times longer each time
-constexpr std::uint32_t least_seen = 2;      // pairs of a setting that competes again; with fewer it was not worth its pairs (probe.cpp)
 constexpr std::uint32_t guessed_slots = 2, measured_slots = 1;  // what candidates_of gives, and what joins them later: each costs two pairs
-constexpr std::uint32_t least_refine = 4, most_refine = 12;  // pairs
-constexpr double refine_proof = 2.3;         // log 10: both settings belong to an arm that has shown its gain
-
-bool are_alike(const Setting& a, const Setting& b) {
-    if (a.arm != b.arm || a.width != b.width) return false;
-    if (a.arm == Arm::slots && (a.rate_bytes_s > 0) != (b.rate_bytes_s > 0)) return false;
-    // rates and slots follow what was measured, and that scatters
-    const auto near = [](std::uint64_t one, std::uint64_t other, double share) { return std::fabs(static_cast<double>(one) - static_cast<double>(other)) <= share * static_cast<double>(one > other ? one : other); };
-    return a.arm == Arm::slots ? near(a.delay_ns, b.delay_ns, 0.1) : near(a.rate_bytes_s, b.rate_bytes_s, 0.05);
-}
 
 bool acts_on_overload(Arm arm) { return arm == Arm::slots || arm == Arm::admit || arm == Arm::rate; }
 
@@ -162,7 +151,6 @@ void Law::add_measured_slot() {
     if (probe_.candidate(probe_.count() - 1).slot >= guessed_slots || shunned_[static_cast<std::uint32_t>(Arm::slots)][guessed_slots].until > account_.blocks) return;
     Setting slot;
     if (measured.test.count() != least_seen || !slot_of(measured.least_service_ns, measured.setting, facts_, off_, tuning_, slot)) return;
-    slot.rate_bytes_s = 0;  // that is tried when the slot has shown its gain
     // longer than its slot, and yet nothing is lost: what else a call takes (a core that is busy) does not keep the next one waiting
     if (slot.delay_ns > measured.setting.delay_ns && probe_.relieves(pair_.candidate)) return;
     for (std::uint32_t i = 0; i < probe_.count(); ++i)
@@ -212,6 +200,7 @@ void Law::rest(Ended why) {
     quiet_ = 0;
     ++rests_;
     pair_.refining = false;
+    restless_ = Setting();
 }
 
 void Law::engage(const Setting& setting, std::uint32_t trial, double scale) {
@@ -221,56 +210,8 @@ void Law::engage(const Setting& setting, std::uint32_t trial, double scale) {
     account_.trials[trial].decided_iteration = account_.trials[trial].engaged_iteration = account_.iterations;
     account_.engaged = setting;
     engaged_control_ = control_of(setting, off_);
-}
-
-// A setting that competed in the probe and did not clearly lose, or a neighbour of the engaged width or rate that AIMD proposes, or the slot that
-// the engaged blocks' service asks for: pairs against the engaged setting decide. Each is tried once.
-bool Law::begin_refining() {
-    if (!engagement_.between_cycles() || engagement_.blocks() < refine_wait_) return false;
-    const Setting& engaged = engagement_.setting();
-    Setting proposed;
-    bool wanted = false;
-    for (std::uint32_t i = 0; !wanted && i < account_.count; ++i) {
-        const Trial& trial = account_.trials[i];
-        wanted = trial.setting.arm == engaged.arm && trial.ended == Ended::no_verdict && trial.pairs >= least_seen && !are_alike(trial.setting, engaged);
-        if (wanted) proposed = trial.setting;
-    }
-    if (!wanted) {
-        wanted = engaged.arm == Arm::slots ? slot_of(engagement_.least_service_ns(), engaged, facts_, off_, tuning_, proposed) : neighbour_of(engaged, engagement_.congested(), facts_, proposed);
-        for (std::uint32_t i = 0; wanted && i < account_.count; ++i) wanted = !are_alike(account_.trials[i].setting, proposed);
-    }
-    engagement_.forget_blocks();
-    if (!wanted || !may_probe(0)) return false;
-    pair_.refining = true;
-    proposed.cap_ns = 0;
-    pair_.arm = with_cap(proposed, facts_, off_, tuning_);
-    pair_.control = engaged;
-    pair_.trial = trial_of(pair_.arm);
-    pair_.control_trial = engagement_.trial();
-    pair_.least_iterations = tuning_.block_iterations;
-    refine_.clear(pair_scale(), {PairTest::Side::above, 0});
-    return true;
-}
-
-void Law::refine_pair_done(double difference, bool severe) {
-    refine_.add(difference);
-    Trial& trial = account_.trials[pair_.trial];
-    const bool better = refine_.count() >= least_refine && refine_.log_wealth() >= refine_proof;
-    const bool worse = severe || (refine_.count() >= 2 && refine_.mean() <= 0);
-    if (!better && !worse && refine_.count() < most_refine && may_probe(tuning_.allowance_blocks)) return;
-    pair_.refining = false;
-    write_probe(trial, refine_);
-    engagement_.interrupted();
-    if (better && !worse) {
-        Trial& replaced = account_.trials[engagement_.trial()];
-        replaced.ended = Ended::replaced;
-        replaced.decided_iteration = account_.iterations;
-        engage(pair_.arm, pair_.trial, refine_.deviation());
-        return;
-    }
-    trial.ended = severe ? Ended::loses : Ended::not_better;
-    trial.decided_iteration = account_.iterations;
-    refine_wait_ = refine_wait_ * 2 < tuning_.longest_backoff_blocks ? refine_wait_ * 2 : tuning_.longest_backoff_blocks;
+    pair_.gentler = false;
+    settled_ = false;
 }
 
 }  // namespace paced::pacing

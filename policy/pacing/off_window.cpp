@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "policy/pacing/ratio.h"
+
 namespace paced::pacing {
 namespace {
 
@@ -37,6 +39,12 @@ double OffWindow::mean_of(double Kept::*field) const {
     double sum = 0;
     for (std::uint32_t i = 0; i < kept(); ++i) sum += kept_[i].*field;
     return kept() > 0 ? sum / kept() : 0;
+}
+
+double OffWindow::cv() const {
+    Moments iterations;
+    for (std::uint32_t i = 0; i < kept(); ++i) iterations.add(kept_[i].iterations, kept_[i].mean_ns, kept_[i].cv);
+    return iterations.cv();
 }
 
 double OffWindow::least_service_ns() const {

@@ -31,6 +31,7 @@ public:
     double longest_service_ns() const;  // median over blocks of their longest call
     double shortest_service_ns() const; // the quickest call that was seen
     double log_mean() const { return mean_of(&Kept::log_mean); }
+    double cv() const;                  // of their iterations, between the blocks and within them
     // Scatter of one block's log mean, from between the blocks and from within them, for a block of so many iterations.
     double deviation(std::uint32_t iterations) const;
     // Worse than any of the last 32 OFF blocks, by more than the percentage and by more than so many deviations?

@@ -14,8 +14,7 @@ enum class Arm : std::uint8_t {
     hold_remote,  // wait delay_ns, a low quantile of the rank's own earliness; nothing ends it early
     admit,        // at most `width` communicators of one domain in flight, by permits
     rate,         // SO_MAX_PACING_RATE of the process's fabric sockets: rate_bytes_s each
-    slots,        // the other form of ADMIT, without a message: communicator i of its domain starts i x delay_ns after its arrival; with a
-                  // rate too, what one sends in its slot comes at the pace of the link instead of in bursts
+    slots,        // the other form of ADMIT, without a message: communicator i of its domain starts i x delay_ns after its arrival
     phase,        // once, at the first call under this setting: delay_ns
     // For comparison only; the law never chooses them.
     fixed_delay,  // the paper's recipe: delay_ns where the rank was early by more than threshold_ns at its last call
@@ -38,13 +37,10 @@ struct Setting {
     std::uint64_t delay_ns = 0;      // hold_remote (largest), slots (of one position), phase, fixed_delay
     std::uint64_t threshold_ns = 0;  // fixed_delay
     std::uint64_t service_ns = 0;    // hold_remote, fixed_delay: what a call takes after the last arrival; earliness = wait - this
-    std::uint64_t rate_bytes_s = 0;  // rate, slots: of each socket; 0: unlimited
+    std::uint64_t rate_bytes_s = 0;  // rate: of each socket; 0: unlimited
 
     friend constexpr bool operator==(const Setting&, const Setting&) = default;
 };
 static_assert(sizeof(Setting) == 48);
-
-// 0: the sockets are left alone.
-constexpr std::uint64_t socket_rate(const Setting& setting) { return setting.arm == Arm::rate || setting.arm == Arm::slots ? setting.rate_bytes_s : 0; }
 
 }  // namespace paced::pacing

@@ -107,7 +107,6 @@ bool arm_with_arguments(Text text, Setting& setting) {
         if (argument == 0 && (setting.arm == Arm::slots || setting.arm == Arm::phase || setting.arm == Arm::hold_remote || setting.arm == Arm::fixed_delay))
             good = time_of(word, setting.delay_ns);
         if (argument == 1 && setting.arm == Arm::fixed_delay) good = time_of(word, setting.threshold_ns);
-        if (argument == 1 && setting.arm == Arm::slots) good = rate_of(word, setting.rate_bytes_s);
         if (!good) return false;
     }
     return true;

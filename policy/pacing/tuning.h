@@ -43,11 +43,12 @@ enum class Method : std::uint8_t {
     X(futile_pairs, 6, 2, 1000, "pairs", "a setting that is not ahead after so many is left for this time")                            \
     X(inflation, 3, 1, 1000, "times", "a call so much longer than the usual one is contention")                                        \
     X(recheck_blocks, 256, 8, 65536, "blocks", "a steady loss shows no signature: one probe after so many OFF blocks that show nothing") \
-    X(refine_blocks, 16, 4, 65536, "blocks", "engaged, before a setting beside it is tried; doubled each time it is not better")  \
+    X(calm_percent, 25, 0, 1000, "% of OFF's CV", "an engaged setting whose iterations scatter more still meets time-outs: a gentler one is tried") \
+    X(refine_blocks, 8, 4, 65536, "blocks", "engaged, before a setting beside it is tried; doubled each time it is not better")  \
     X(timeouts_percent, 25, 0, 100, "% of delays", "more delays than these ended by their deadline alone: permits do not arrive")       \
     X(local_hold_ms, 10, 0, 1000, "ms", "a local hold under window auto: this or one iteration, whichever is longer")                  \
     X(most_invalid, 16, 1, 1024, "blocks", "void in a row: something is broken, off for good")                                        \
-    X(learn_iterations, 500, 1, 1000000, "iterations", "method comparison: how long `ours` may look for its setting")
+    X(learn_iterations, 500, 1, 1000000, "iterations", "method comparison: how long `ours` may look for its setting; with one, twice as long for a better one")
 
 // Method comparison: what takes part. `ours`: whatever the law has found.
 struct Compared {
@@ -82,7 +83,7 @@ struct WrongToken {
 //     without=NAME,NAME,...    arms that are never tried
 //     arm=ARM                  method fixed; or arm=NAME with width=W rate=RATE delay=TIME threshold=TIME cap=TIME
 //     arms=ARM,ARM,...         method comparison; at most compared_limit
-//     ARM: off | hold-local | hold-remote[:DELAY] | admit:WIDTH | rate:RATE | slots:DELAY[:RATE] | phase:DELAY | fixed-delay:DELAY:THRESHOLD | barrier, in arms= also ours
+//     ARM: off | hold-local | hold-remote[:DELAY] | admit:WIDTH | rate:RATE | slots:DELAY | phase:DELAY | fixed-delay:DELAY:THRESHOLD | barrier, in arms= also ours
 //     TIME: NUMBER with ns, us, ms or s       RATE: NUMBER with bit, kbit, mbit or gbit (a second)
 // text need not end in a zero. Without allocation. False: `wrong` names the token, `tuning` is as it was.
 bool parse_tuning(const char* text, std::size_t length, Tuning& tuning, WrongToken& wrong);

@@ -159,9 +159,8 @@ std::string spelling_of(const pacing::Setting& setting) {
     switch (setting.arm) {
         case Arm::admit: return name + ':' + std::to_string(setting.width);
         case Arm::rate: return name + ':' + rate_text(setting.rate_bytes_s, {"bit", "kbit", "mbit", "gbit"});
-        case Arm::slots:
-            return name + ':' + spelled(setting.delay_ns) + (setting.rate_bytes_s > 0 ? ':' + rate_text(setting.rate_bytes_s, {"bit", "kbit", "mbit", "gbit"}) : "");
         case Arm::hold_remote:
+        case Arm::slots:
         case Arm::phase: return name + ':' + spelled(setting.delay_ns);
         case Arm::fixed_delay: return name + ':' + spelled(setting.delay_ns) + ':' + spelled(setting.threshold_ns);
         default: return name;
@@ -176,9 +175,7 @@ std::string meaning_of(const pacing::Setting& setting) {
         case Arm::hold_remote: return "early ranks sleep, up to " + readable(setting.delay_ns);
         case Arm::admit: return counted(setting.width) + (setting.width == 1 ? " communicator" : " communicators") + " at a time";
         case Arm::rate: return "each socket at most " + rate_text(setting.rate_bytes_s, {" bit/s", " kbit/s", " Mbit/s", " Gbit/s"});
-        case Arm::slots:
-            return "one after another, " + readable(setting.delay_ns) + " apart" +
-                   (setting.rate_bytes_s > 0 ? ", each socket at most " + rate_text(setting.rate_bytes_s, {" bit/s", " kbit/s", " Mbit/s", " Gbit/s"}) : "");
+        case Arm::slots: return "one after another, " + readable(setting.delay_ns) + " apart";
         case Arm::phase: return "moved once by " + readable(setting.delay_ns);
         case Arm::fixed_delay: return readable(setting.delay_ns) + " for who was early by " + readable(setting.threshold_ns);
         case Arm::barrier: return "nobody before all have come";

@@ -42,10 +42,23 @@ const Arm* engaged_of(const std::vector<const Arm*>& arms) {
     return last;
 }
 
+// Of those that made way for the engaged one, the one that is known best: what it gained still stands where the engaged one has not yet shown enough.
+const Arm* replaced_of(const std::vector<const Arm*>& arms) {
+    const Arm* best = nullptr;
+    for (const Arm* arm : arms)
+        if (arm->ended == "replaced" && arm->gain && is_known(*arm->gain) && (best == nullptr || arm->holdout_blocks > best->holdout_blocks)) best = arm;
+    return best;
+}
+
 std::string cost_of(const PacedClass& of, const std::vector<const Arm*>& arms) {
     const bool any = std::any_of(arms.begin(), arms.end(), [](const Arm* arm) { return arm->pairs > 0; });
     if (of.total_ms <= 0 || !any) return {};
     return of.cost_ms <= 0 ? ". The experiments cost nothing" : ". The experiments cost " + percent_text(of.cost_ms / of.total_ms) + " of the time";
+}
+
+std::string claim_of(const Arm& arm) {
+    return "ain in throughput " + change_text(arm.gain->percent) + " (95% interval " + interval_text(*arm.gain) + "), measured against " +
+           count_of(arm.holdout_blocks, "block") + " without pacing in between";
 }
 
 // What is claimed of an engaged setting, and what stands beside it.
@@ -54,8 +67,7 @@ std::string gain_of(const Arm& arm) {
     if (arm.gain && !is_known(*arm.gain)) {
         text += ". The gain is not known: the " + count_of(arm.holdout_blocks, "block") + " without pacing in between are too few, or differ too much, to tell";
     } else if (arm.gain) {
-        text += ". Gain in throughput " + change_text(arm.gain->percent) + " (95% interval " + interval_text(*arm.gain) + "), measured against " +
-                count_of(arm.holdout_blocks, "block") + " without pacing in between";
+        text += ". G" + claim_of(arm);
         if (arm.gain->low <= 0 && arm.gain->high >= 0) text += ": too little to be sure of";
     } else {
         text += ". No gain is claimed: too few blocks without pacing came after that";
@@ -94,8 +106,17 @@ std::string why_unpaced(const PolicyValues& policy, const PacedClass& of, const 
 std::string outcome_of(const PolicyValues& policy, const PacedClass& of, const std::vector<const Arm*>& arms) {
     const Arm* engaged = engaged_of(arms);
     if (engaged == nullptr) return why_unpaced(policy, of, arms);
-    const std::string since = " from iteration " + std::to_string(*engaged->engaged_at_iteration);
-    if (engaged->ended == "engaged") return "paced" + since + " on, " + gain_of(*engaged);
+    std::uint64_t first = *engaged->engaged_at_iteration;
+    for (const Arm* arm : arms)
+        if (arm->ended == "replaced") first = std::min(first, arm->engaged_at_iteration.value_or(first));
+    const std::string since = " from iteration " + std::to_string(first);
+    if (engaged->ended == "engaged") {
+        const std::string now = first < *engaged->engaged_at_iteration ? "since iteration " + std::to_string(*engaged->engaged_at_iteration) + ' ' : "";
+        std::string text = "paced" + since + " on, " + now + gain_of(*engaged);
+        const Arm* before = engaged->gain && is_known(*engaged->gain) ? nullptr : replaced_of(arms);
+        if (before != nullptr) text += ". Before, with " + before->setting + ", a g" + claim_of(*before);
+        return text;
+    }
     return "paced for a while" + since + " on, then let go (" + engaged->ended + "): " + gain_of(*engaged);
 }
 

@@ -198,7 +198,7 @@ Pacer::Passage Pacer::pass(std::uint32_t index) {
     Paced& paced = paced_[static_cast<std::size_t>(communicator.paced)];
     if (paced.has_pending && communicator.sequence >= paced.pending.from_sequence) start_block(paced, communicator);
     const Setting& setting = paced.current.setting;
-    communicator.limit_bytes_s = pacing::socket_rate(setting) > 0 ? static_cast<double>(pacing::socket_rate(setting)) : std::numeric_limits<double>::infinity();
+    communicator.limit_bytes_s = setting.arm == Arm::rate && setting.rate_bytes_s > 0 ? static_cast<double>(setting.rate_bytes_s) : std::numeric_limits<double>::infinity();
     const double cap = std::min(window_s_, static_cast<double>(setting.cap_ns) * 1e-9), delay = static_cast<double>(setting.delay_ns) * 1e-9;
     if (!(cap > 0)) return passage;
     switch (setting.arm) {

@@ -34,7 +34,7 @@ char segment_path[544];
 std::uint32_t crowd_claimed;              // Header::claimed when `crowded` was found out
 bool crowded = true;
 BriefLock rate_lock;                      // of the sockets' rates
-std::uint32_t rated;                      // communicators whose setting has a rate
+std::uint32_t rated;                      // communicators whose setting is RATE
 std::uint64_t rate_bytes_s;               // as the last of them had it
 std::uint32_t rate_changes;
 std::uint32_t sockets_looks;  // at the process's sockets
@@ -73,9 +73,9 @@ void apply_rate(Process& process) {
 }
 
 void change_rate(Process& process, const Setting& from, const Setting& to) {
-    const bool was = pacing::socket_rate(from) > 0, is = pacing::socket_rate(to) > 0;
+    const bool was = from.arm == Arm::rate, is = to.arm == Arm::rate;
     if (!was && !is) return;
-    if (is) store(rate_bytes_s, pacing::socket_rate(to));
+    if (is) store(rate_bytes_s, to.rate_bytes_s);
     if (is && !was) fetch_add(rated, 1u);
     if (!is && was) fetch_add(rated, ~0u);
     __atomic_add_fetch(&rate_changes, 1u, __ATOMIC_ACQ_REL);

@@ -3,7 +3,7 @@
 
     sweep         all candidates and off by turns in one step: the best static setting, the best constants of the paper's recipe
     main-N        off, paper, barrier, ours, static by turns in one step, another seed each, until the intervals are narrow; before
-                  the first round the law looks for the setting of `ours`, in at most 500 iterations
+                  the first round the law looks for the setting of `ours`, in at most 500 iterations, and then beside it in at most 500 more
     whole-N-ARM   cells for which that is asked: whole runs without and with us, learning included, in random order
     law           the others: a step under the policy as shipped, for what the law tries and where it ends
     twin-N        cells in which an arm gains: as main, with nothing shaped: what of the gain is not the fabric's"""
@@ -23,7 +23,8 @@ from cluster import REPOSITORY, Failed
 SWEEP_ROUNDS = 8
 FIRST_ROUNDS = 16  # of each of the first steps, one a seed; how many more are needed follows from them
 PART_SECONDS = 300
-LEARN_ITERATIONS = 500  # what `ours` takes before the first round (learn_iterations of policy/pacing/tuning.h)
+LEARN_ITERATIONS = 500  # what `ours` may take to engage (learn_iterations of policy/pacing/tuning.h)
+FIRST_ROUND = 2 * LEARN_ITERATIONS  # and, engaged, to look for a better setting: the latest iteration at which rounds begin
 LAW_SECONDS = 90
 TWIN_PAIRS = 60
 WHOLE_PAIRS = 4
@@ -79,7 +80,7 @@ class Cell:
         length, block = self.cell.iteration_ms / 1000, block_seconds(self.cell.iteration_ms)
         left = 0 if self.parts.load("sweep") else SWEEP_ROUNDS * (1 + len(self.cell.candidates) + len(PAPER)) * block
         done = sum(len(part["rounds"]) for part in self.stored("main"))
-        left += 0 if self.parts.load("main-done") else max(0, self.pairs - done) * 5 * block + self.seeds * LEARN_ITERATIONS * length
+        left += 0 if self.parts.load("main-done") else max(0, self.pairs - done) * 5 * block + self.seeds * FIRST_ROUND * length
         if self.cell.whole and self.whole_too:
             left += sum(self.cell.whole * length for i in range(WHOLE_PAIRS) for arm in ("off", "ours") if not self.parts.load(f"whole-{i}-{arm}"))
         elif not self.cell.whole and not self.parts.load("law"):
@@ -146,7 +147,7 @@ class Cell:
     def comparison(self, name, cell, arms, wanted, seed):
         stored = self.stored("main")
         known = statistics.fmean(p["mean_ms"] for p in stored) if stored else cell.iteration_ms
-        iterations = math.ceil(wanted * len(arms) * block_seconds(known) * 1000 / known) + 20 + LEARN_ITERATIONS * ("ours" in arms)
+        iterations = math.ceil(wanted * len(arms) * block_seconds(known) * 1000 / known) + 20 + FIRST_ROUND * ("ours" in arms)
         measured = self.step(name, cell, policy.comparison(arms), ("--paced-fabric=pace",), iterations, seed)
         content = measured.pop("report")
         rounds = report.rounds(content, arms)

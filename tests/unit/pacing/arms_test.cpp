@@ -88,25 +88,17 @@ TEST(Arms, SlotsAreAServiceLongAndFitTheWindow) {
 }
 
 TEST(Arms, ASlotIsWhatOneTakesAloneAndALittle) {
-    Facts facts = four_groups();
-    facts.socket_bytes = 0;
+    const Facts facts = four_groups();
     Setting under = of(Arm::slots), to;
     under.delay_ns = 18'000'000;
     ASSERT_TRUE(slot_of(11e6, under, facts, steady(), Tuning(), to));
     EXPECT_EQ(to.arm, Arm::slots);
     EXPECT_EQ(to.delay_ns, 12'000'000u);
     EXPECT_EQ(to.cap_ns, 36'000'000u);
-    EXPECT_EQ(to.rate_bytes_s, 0u) << "nobody has looked at the sockets";
-    facts.socket_bytes = 131072;
-    ASSERT_TRUE(slot_of(11e6, under, facts, steady(), Tuning(), to));
-    EXPECT_NEAR(static_cast<double>(to.rate_bytes_s), 1.15 * 131072 / 0.011, 2e5);
     // one that is longer than the slot has met another, or a time-out
     under.delay_ns = 10'000'000;
     ASSERT_TRUE(slot_of(60e6, under, facts, steady(), Tuning(), to));
     EXPECT_EQ(to.delay_ns, 13'000'000u);
-    facts.tcp = false;
-    ASSERT_TRUE(slot_of(60e6, under, facts, steady(), Tuning(), to));
-    EXPECT_EQ(to.rate_bytes_s, 0u) << "there is no socket to pace";
     for (const double nonsense : {0.0, -1.0, 1e16, std::nan("")}) EXPECT_FALSE(slot_of(nonsense, under, facts, steady(), Tuning(), to)) << nonsense;
 }
 
@@ -302,6 +294,31 @@ TEST(Aimd, HalvesAfterLossAndElseAddsOne) {
     ASSERT_TRUE(neighbour_of(setting, false, facts, to));
     EXPECT_EQ(to.rate_bytes_s, 1'250'000u);
     EXPECT_FALSE(neighbour_of(of(Arm::hold_local), false, facts, to));
+    setting = of(Arm::slots);
+    setting.delay_ns = 13'000'000;
+    ASSERT_TRUE(neighbour_of(setting, true, facts, to));
+    EXPECT_EQ(to.delay_ns, 16'000'000u);
+    EXPECT_FALSE(neighbour_of(setting, false, facts, to)) << "slots are measured";
+}
+
+TEST(Aimd, IsAsBoldWhatLetsAsMuchThrough) {
+    const auto with = [](Arm arm, std::uint32_t width, std::uint64_t delay_ns, std::uint64_t rate) {
+        Setting setting = of(arm);
+        setting.width = width;
+        setting.delay_ns = delay_ns;
+        setting.rate_bytes_s = rate;
+        return setting;
+    };
+    const Setting slots = with(Arm::slots, 0, 13'000'000, 0), admit = with(Arm::admit, 2, 0, 0), rate = with(Arm::rate, 0, 0, 1'000'000);
+    for (const Setting& setting : {slots, admit, rate}) EXPECT_TRUE(is_as_bold(setting, setting));
+    EXPECT_TRUE(is_as_bold(with(Arm::slots, 0, 12'000'000, 0), slots));
+    EXPECT_FALSE(is_as_bold(with(Arm::slots, 0, 14'000'000, 0), slots));
+    EXPECT_TRUE(is_as_bold(with(Arm::admit, 3, 0, 0), admit));
+    EXPECT_FALSE(is_as_bold(with(Arm::admit, 1, 0, 0), admit));
+    EXPECT_TRUE(is_as_bold(with(Arm::rate, 0, 0, 2'000'000), rate));
+    EXPECT_FALSE(is_as_bold(with(Arm::rate, 0, 0, 500'000), rate));
+    EXPECT_FALSE(is_as_bold(slots, Setting())) << "none has been left";
+    EXPECT_FALSE(is_as_bold(slots, admit));
 }
 
 TEST(Phase, GoesBackByTheRestOfTheIteration) {

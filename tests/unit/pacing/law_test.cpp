@@ -206,6 +206,49 @@ TEST(Law, TriesAWidthBesideTheEngagedOne) {
     EXPECT_LT(replaced->engaged_iteration, replaced->decided_iteration);
 }
 
+// In a short slot a time-out is met once in thirty iterations, and twice as rarely with each 0.8 ms more. The first pairs see few of them.
+TEST(Law, LeavesASlotInWhichTimeOutsAreMet) {
+    Cell cell;
+    cell.off = {130, .7, Noise::timeouts, 40, 40};
+    cell.under = [](const Setting& setting) {
+        if (setting.arm != Arm::slots) return Times{130, .7, Noise::timeouts, 40, 40};
+        const double slot = static_cast<double>(setting.delay_ns) / 1e6;
+        const double often = std::exp(-(slot - 11) * 0.9) / 30;  // time-outs an iteration
+        return slot < 16 ? Times{36 + 3 * slot + 200 * often, 200 * std::sqrt(often) / 80, Noise::timeouts, 4, 11} : Times{36 + 3 * slot, .04, Noise::lognormal, 4, 11};
+    };
+    std::uint32_t calm = 0, restless = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        Law law(Tuning(), four_groups(), seed);
+        SimulatedJob job(cell, four_groups(), seed);
+        job.run(law, 2000);
+        const Setting& engaged = law.account().engaged;
+        calm += engaged.arm == Arm::slots && engaged.delay_ns > 13'500'000;
+        restless += engaged.arm == Arm::slots && engaged.delay_ns <= 13'500'000;
+    }
+    EXPECT_GE(calm, 34u);
+    EXPECT_LE(restless, 4u);
+}
+
+// The longer one does take longer, by more than steadiness is worth.
+TEST(Law, KeepsASlotThatIsQuickerDespiteItsTimeOuts) {
+    Cell cell;
+    cell.off = {130, .7, Noise::timeouts, 40, 40};
+    cell.under = [](const Setting& setting) {
+        if (setting.arm != Arm::slots) return Times{130, .7, Noise::timeouts, 40, 40};
+        const double slot = static_cast<double>(setting.delay_ns) / 1e6;
+        return slot < 12.5 ? Times{82, .32, Noise::timeouts, 4, 11} : Times{94, .05, Noise::lognormal, 4, 12};
+    };
+    std::uint32_t quicker = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        Law law(Tuning(), four_groups(), seed);
+        SimulatedJob job(cell, four_groups(), seed);
+        job.run(law, 2000);
+        const Setting& engaged = law.account().engaged;
+        quicker += engaged.arm == Arm::slots && engaged.delay_ns < 12'500'000;
+    }
+    EXPECT_GE(quicker, 34u);
+}
+
 TEST(Law, NamesAStragglerAndStaysOff) {
     Cell cell = gains();
     cell.straggles = 0.2;
