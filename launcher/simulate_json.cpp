@@ -40,11 +40,16 @@ Json classes_of(const CaseResult& one) {
         Json trials = Json::array();
         for (std::uint32_t i = 0; i < of.account.count; ++i) {
             const pacing::Trial& trial = of.account.trials[i];
+            const bool claims = trial.holdout_blocks > 1 && trial.gain_low < trial.gain_high;
             trials.push_back({{"setting", report::spelling_of(trial.setting)},
                               {"pairs", trial.pairs},
                               {"blocks", trial.blocks},
                               {"engaged_at_iteration", trial.engaged_iteration > 0 ? Json(trial.engaged_iteration) : Json(nullptr)},
-                              {"ended", pacing::name_of(trial.ended)}});
+                              {"ended", pacing::name_of(trial.ended)},
+                              {"ours", trial.ours},
+                              {"mean_ms", trial.mean_ms > 0 ? number(trial.mean_ms) : Json(nullptr)},
+                              {"cv", trial.mean_ms > 0 ? number(trial.cv) : Json(nullptr)},
+                              {"gain_percent", claims ? number(trial.gain) : Json(nullptr)}});
         }
         classes.push_back({{"communicators", of.facts.communicators},
                            {"size", of.facts.size},

@@ -11,6 +11,7 @@
 #include "policy/base/text.h"
 #include "policy/io/text_file.h"
 #include "policy/io/text_lines.h"
+#include "policy/report/report.h"
 
 namespace paced::io {
 
@@ -124,6 +125,25 @@ std::optional<simulation::Replay> timeline_of(std::string_view text, const std::
     return replay;
 }
 
+std::optional<simulation::Replay> report_of(std::string_view text, const std::string& file, Diagnostics& found) {
+    const Result<report::Report> read = report::parse_report(text);
+    if (!read) {
+        found.error({file, 0, 0}, read.error().message);
+        return std::nullopt;
+    }
+    const report::Compute& compute = read->compute;
+    if (compute.ms.empty()) {
+        found.error({file, 0, 0}, "this report does not say what its ranks computed").hints.push_back(
+            "reports do where iterations were found and every call of theirs was kept: run the job for some hundred iterations");
+        return std::nullopt;
+    }
+    simulation::Replay replay;
+    replay.ranks = static_cast<std::uint32_t>(compute.ranks.size());
+    constexpr double least_ms = 1e-3;  // the resolution of a report; a table must have times above 0
+    for (const double ms : compute.ms) replay.compute_s.push_back(static_cast<float>(std::max(ms, least_ms) / 1e3));
+    return replay;
+}
+
 }  // namespace
 
 std::optional<simulation::Replay> parse_compute_replay(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
@@ -131,6 +151,8 @@ std::optional<simulation::Replay> parse_compute_replay(std::string_view text, co
     std::optional<simulation::Replay> replay;
     if (text.starts_with("\x1f\x8b"))
         found.error({file, 0, 0}, "this file is compressed").hints.push_back("gunzip it first");
+    else if (trim(text.substr(0, 64)).starts_with("{"))
+        replay = report_of(text, file, found);
     else if (text.starts_with("pid,"))
         replay = timeline_of(text, file, found);
     else

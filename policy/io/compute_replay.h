@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compute times of a real job, for a simulation to replay. Two forms, told by the first line:
+// Compute times of a real job, for a simulation to replay. Three forms, told by the first line:
+//   a report    our own JSON report (`--paced-fabric-report=full,FILE`): its `compute`, in milliseconds
 //   a table     a line for each iteration, a number for each rank: seconds, separated by commas; "#" begins a comment
 //   a timeline  ByteDance's what-if samples as CSV, head "pid,process,tid,thread,op,step,...,duration_us": a rank is one compute thread
 //               ("PP rank 0, TP rank 0, compute") of one process, its compute in a step the sum of that thread's durations

@@ -8,6 +8,7 @@
 
 #include "policy/base/text.h"
 #include "policy/report/attribution.h"
+#include "policy/report/compute.h"
 #include "policy/report/iterations.h"
 #include "policy/report/lateness.h"
 #include "policy/report/matching.h"
@@ -352,6 +353,7 @@ Report analyse(const Trace& trace, const std::vector<JobPlan>& plans, const Anal
     report.clock_error_ms = static_cast<double>(matching.clock_error_ns) / 1e6;
     report.elapsed_s = elapsed_of(matching);
     report.iterations = iterations_of(matching);
+    report.compute = compute_of(matching, report.iterations);
 
     const std::vector<RankTime> times = rank_times(matching);
     report.coverage = coverage_of(matching);

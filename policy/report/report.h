@@ -186,6 +186,14 @@ struct PacedBlock {
     friend bool operator==(const PacedBlock&, const PacedBlock&) = default;
 };
 
+// What each rank computed in each of the last iterations (compute.h). Empty: it is not known.
+struct Compute {
+    std::vector<int> ranks;
+    std::vector<double> ms;  // by iteration, then rank
+
+    friend bool operator==(const Compute&, const Compute&) = default;
+};
+
 struct Report {
     JobInfo job;
     double elapsed_s = 0;     // first MPI_Init returned to last MPI_Finalize (or last record), leader's clock
@@ -196,6 +204,7 @@ struct Report {
     std::vector<Straggler> stragglers;
     std::vector<CommunicatorReport> communicators;  // most time first
     Iterations iterations;
+    Compute compute;
     Attribution attribution;
     std::optional<Pacing> pacing;   // nothing: not under pace, or nothing is known of it
     std::vector<Arm> arms;          // by class

@@ -345,6 +345,31 @@ Coverage coverage(const Json& json) {
     return c;
 }
 
+// An iteration a line: thousands of numbers with a line each are read by nobody.
+constexpr std::string_view rows_go_here = "\"ms\": \"rows\"";  // in no string of ours: its quotes would be escaped there
+
+std::string rows_of(const Compute& c) {
+    std::string text = "\"ms\": [";
+    for (std::size_t i = 0; i < c.ms.size(); i += c.ranks.size()) {
+        Json row = Json::array();
+        for (std::size_t rank = 0; rank < c.ranks.size(); ++rank) row.push_back(rounded(c.ms[i + rank], 3));
+        text += (i > 0 ? ",\n   " : "\n   ") + row.dump();
+    }
+    return text + "\n  ]";
+}
+
+Compute compute(const Json& json) {
+    Compute c;
+    read(json, "ranks", c.ranks);
+    std::vector<std::vector<double>> rows;
+    read(json, "ms", rows);
+    for (const std::vector<double>& row : rows) {
+        if (row.size() != c.ranks.size()) throw Json::other_error::create(599, "a line of compute.ms has another length than compute.ranks", &json);
+        c.ms.insert(c.ms.end(), row.begin(), row.end());
+    }
+    return c;
+}
+
 }  // namespace
 
 std::string to_json(const Report& report) {
@@ -359,6 +384,7 @@ std::string to_json(const Report& report) {
              {"stragglers", array_of(report.stragglers, [](const Straggler& one) { return straggler(one); })},
              {"communicators", array_of(report.communicators, [](const CommunicatorReport& one) { return communicator(one); })},
              {"iterations", iterations(report.iterations)},
+             {"compute", report.compute.ranks.empty() ? Json(nullptr) : Json{{"ranks", report.compute.ranks}, {"ms", "rows"}}},
              {"attribution", attribution(report.attribution)},
              {"pacing", report.pacing ? pacing(*report.pacing) : Json(nullptr)},
              {"arms", array_of(report.arms, [](const Arm& one) { return arm(one); })},
@@ -370,7 +396,9 @@ std::string to_json(const Report& report) {
              {"clock_error_ms", ms(report.clock_error_ms)},
              {"warnings", report.warnings}};
     if (!report.blocks.empty()) all["blocks"] = array_of(report.blocks, [](const PacedBlock& one) { return block(one); });
-    return dump(all);
+    std::string text = dump(all);
+    if (const std::size_t place = text.find(rows_go_here); place != std::string::npos) text.replace(place, rows_go_here.size(), rows_of(report.compute));
+    return text;
 }
 
 Result<Report> parse_report(std::string_view text) {
@@ -404,6 +432,7 @@ Result<Report> parse_report(std::string_view text) {
         read_array(json, "stragglers", report.stragglers, [](const Json& one) { return straggler(one); });
         read_array(json, "communicators", report.communicators, [](const Json& one) { return communicator(one); });
         if (const auto found = json.find("iterations"); found != json.end()) report.iterations = iterations(*found);
+        if (const auto found = json.find("compute"); found != json.end() && !found->is_null()) report.compute = compute(*found);
         if (const auto found = json.find("attribution"); found != json.end()) report.attribution = attribution(*found);
         if (const auto found = json.find("pacing"); found != json.end() && !found->is_null()) report.pacing = pacing(*found);
         read_array(json, "arms", report.arms, [](const Json& one) { return arm(one); });

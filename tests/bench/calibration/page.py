@@ -4,6 +4,7 @@ import textwrap
 
 import curves
 import fit
+import testbed
 
 # Table 1 of arXiv 2603.04424v1, as far as it could be found: change of throughput, CV of its baseline, CV coordinated.
 PAPER = {4: (-0.6, 0.02, 0.02), 32: (7.8, 0.15, 0.07), 64: (11.0, 0.22, 0.09)}
@@ -94,10 +95,32 @@ def curves_table(found):
     return lines
 
 
-def text(answers, constants, found, remarks):
+def testbed_table(compared, constants):
+    error, right, decided = testbed.summary(compared)
+    cells = {line["cell"]: line["fitted"] for line in compared}
+    lines = ["## Against the pacing benchmark", "",
+             *wrapped("The cells of [pacing.md](pacing.md) that the simulator has words for, under the benchmark's own method: the same settings by turns, ours being what the law "
+                      f"finds in the simulation. Two constants for each congestion control were fitted on OFF alone in two cells each ({sum(cells.values())} of {len(cells)}, marked *); bytes, buffers and traffic "
+                      "of the others follow from their commands. Mean iteration in ms, CV, and the change of throughput against OFF; measured, then simulated."), "",
+             "| model | fitted | hash |", "|---|---|---|"]
+    for name, (said, hash_) in constants.items():
+        lines.append(f"| {name} | {', '.join(f'{key} {number:g}{unit}' for key, number, unit in said)} | `{hash_}` |")
+    lines += ["", "| cell | arm | measured | change | simulated | change |", "|---|---|---|---|---|---|"]
+    for line in compared:
+        low, high = line["interval"]
+        change = "" if line["arm"] == "off" else f"{line['change']:+.1f} % [{low:.1f}, {high:.1f}]"
+        said = "" if line["arm"] == "off" else f"{line['simulated_change']:+.1f} %"
+        arm = line["arm"] if line["arm"] != "ours" else f"ours, there {line['simulated_setting']}"
+        lines.append(f"| {line['cell']}{'*' if line['fitted'] else ''} | {arm} | {line['mean_ms']:.0f} ({line['cv']:.2f}) | {change} | {line['simulated_ms']:.0f} ({line['simulated_cv']:.2f}) | {said} |")
+    return lines + ["", *wrapped(f"In the cells that nothing was fitted on the median error of the mean iteration is {100 * error:.0f} %. Where the measurement decides it (an interval that leaves out 0, or lies within "
+                                 f"2 %), the sign of the change is right in {right} of {decided}; a change below {testbed.NO_CHANGE:g} % counts as none.")]
+
+
+def text(answers, constants, found, compared, testbed_constants, remarks):
     lines = ["# What the simulator says, and how far to believe it", "", *wrapped(INTRODUCTION), ""]
     lines += fitting(answers, constants) + [""] + recipe(answers) + [""] + residuals(answers) + [""] + all_cases(answers)
     if found:
         lines += [""] + curves_table(found)
+    lines += [""] + testbed_table(compared, testbed_constants)
     lines += [""] + remarks
     return "\n".join(lines) + "\n"

@@ -210,6 +210,23 @@ TEST(ComputeReplay, ATimelineIsSummedByThreadAndStep) {
     EXPECT_EQ(format(diagnostics), "t.csv: warning: step 11 is left out: 1 of 2 ranks compute in it\n");
 }
 
+TEST(ComputeReplay, AJobsReport) {
+    report::Report job;
+    job.compute.ranks = {0, 1};
+    job.compute.ms = {20, 21.5, 22, 0};
+    Diagnostics diagnostics;
+    const auto replay = parse_compute_replay(to_json(job), "job.json", diagnostics);
+    ASSERT_TRUE(replay) << format(diagnostics);
+    EXPECT_EQ(replay->ranks, 2u);
+    EXPECT_EQ(replay->compute_s, (std::vector<float>{.02F, .0215F, .022F, 1e-6F}));
+    job.compute = {};
+    EXPECT_FALSE(parse_compute_replay(to_json(job), "job.json", diagnostics));
+    EXPECT_TRUE(format(diagnostics).starts_with("job.json: error: this report does not say what its ranks computed\n    hint: ")) << format(diagnostics);
+    Diagnostics other;
+    EXPECT_FALSE(parse_compute_replay("{\"a\": 1}", "job.json", other));
+    EXPECT_EQ(format(other), "job.json: error: no report of ours: 'schema' is missing\n");
+}
+
 TEST(ComputeReplay, WhatIsNoneIsTold) {
     const auto said = [](std::string_view text) {
         Diagnostics diagnostics;
