@@ -8,8 +8,8 @@
 namespace paced::pacing {
 namespace {
 
-constexpr double air = 1.1;                     // of a slot: the one that runs into the next is two that collide
-constexpr double more_air = 1.35;
+constexpr double air = 1.25;                    // of a slot: a shorter one costs a time-out now and then, which one of 13 ms for 11 still does
+constexpr double more_air = 1.5;
 constexpr std::uint64_t least_rate = 125'000;  // bytes/s, 1 Mbit/s: a slower socket stalls for longer than any gain
 constexpr double most_ns = 1e15;               // 11 days: beyond it a double is no duration
 

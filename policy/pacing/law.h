@@ -73,6 +73,7 @@ private:
     void let_go(Ended why);
 
     // probing (law_probing.cpp)
+    static constexpr double given_up = 0.1;         // of the gain, for a gentler setting: a time-out that is rare does not show in a few pairs
     static constexpr std::uint32_t least_seen = 2;  // pairs of a setting that competes again; with fewer it was not worth its pairs (probe.cpp)
     bool begin_round(bool anyway);
     bool begin_attempt();

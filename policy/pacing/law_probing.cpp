@@ -159,7 +159,7 @@ void Law::add_measured_slot() {
 }
 
 void Law::end_attempt(Ended why) {
-    const std::uint32_t arm = static_cast<std::uint32_t>(probe_.arm()), best = probe_.best();
+    const std::uint32_t arm = static_cast<std::uint32_t>(probe_.arm()), best = why == Ended::engaged ? probe_.gentlest(given_up) : probe_.best();
     for (std::uint32_t i = 0; i < probe_.count(); ++i) {
         const Probe::Candidate& candidate = probe_.candidate(i);
         Trial& trial = account_.trials[candidate.trial];

@@ -10,7 +10,6 @@ constexpr std::uint32_t least_refine = 4, most_refine = 12;  // pairs
 constexpr double refine_proof = 2.3;         // log 10: both settings belong to an arm that has shown its gain
 constexpr std::uint32_t least_gentler = 6;   // pairs of a gentler setting: 48 iterations
 constexpr double no_timeouts = 0.1;          // CV: one of 200 ms among 400 iterations of 100 ms
-constexpr double given_up = 0.1;             // of the gain, for less scatter
 constexpr double half_lost = 0.5;            // of the gain: nothing more needs to be seen of it
 
 }  // namespace
@@ -75,17 +74,19 @@ bool Law::begin_refining() {
     return true;
 }
 
-// A gentler setting is judged by all that the engaged one has shown, since the time-outs that it is to end are rare.
+// A gentler setting is judged by all that the engaged one has shown, since the time-outs that it is to end are rare. What it may give up for that
+// is what a bolder one must bring.
 Ended Law::refine_verdict(bool severe) const {
     if (severe) return Ended::loses;
+    const Moments& engaged = engagement_.iterations();
+    const double gain = off_.mean_ns() - engaged.mean(), longer = (refined_.mean() - engaged.mean()) / (gain > 0 ? gain : 1);
     if (pair_.gentler) {
-        const Moments& engaged = engagement_.iterations();
-        const double gain = off_.mean_ns() - engaged.mean(), part = (refined_.mean() - engaged.mean()) / (gain > 0 ? gain : 1);
-        if (refine_.count() >= least_gentler && part <= given_up && refined_.cv() < engaged.cv()) return Ended::engaged;
-        if (refine_.count() >= 2 && part > half_lost) return Ended::not_better;
+        if (refine_.count() >= least_gentler && longer <= (refine_.count() < most_refine ? 0 : given_up) && refined_.cv() < engaged.cv()) return Ended::engaged;
+        if (refine_.count() >= 2 && longer > half_lost) return Ended::not_better;
     } else {
         if (refine_.count() >= 2 && refine_.mean() <= 0) return Ended::not_better;
-        if (refine_.count() >= least_refine && refine_.log_wealth() >= refine_proof) return Ended::engaged;
+        if (refine_.count() >= least_refine && refine_.log_wealth() >= refine_proof)
+            return is_as_bold(pair_.arm, engagement_.setting()) && longer > -given_up ? Ended::not_better : Ended::engaged;
     }
     return refine_.count() >= most_refine || !may_probe(tuning_.allowance_blocks) ? Ended::not_better : Ended::running;
 }

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "policy/pacing/arms.h"
+
 namespace paced::pacing {
 namespace {
 
@@ -142,6 +144,23 @@ std::uint32_t Probe::best() const {
         }
     }
     return best;
+}
+
+std::uint32_t Probe::gentlest(double part_of_gain) const {
+    const std::uint32_t ahead = best();
+    double iterations = 0, off = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        iterations += candidates_[i].control.iterations();
+        off += candidates_[i].control.iterations() * candidates_[i].control.mean();
+    }
+    const double mean = candidates_[ahead].blocks.mean(), gain = iterations > 0 ? off / iterations - mean : 0;
+    std::uint32_t chosen = ahead;
+    for (std::uint32_t i = 0; i < count_ && gain > 0; ++i) {
+        const Candidate& candidate = candidates_[i];
+        if (candidate.out != Ended::running || candidate.test.count() < first_pairs || !is_as_bold(candidates_[chosen].setting, candidate.setting)) continue;
+        if (candidate.blocks.mean() <= mean + part_of_gain * gain) chosen = i;
+    }
+    return chosen;
 }
 
 double Probe::wealth() const {

@@ -74,6 +74,8 @@ public:
     std::uint32_t count() const { return count_; }
     const Candidate& candidate(std::uint32_t index) const { return candidates_[index]; }
     std::uint32_t best() const;
+    // The gentlest of those whose iterations take no longer than under best() and this part of what that one gains.
+    std::uint32_t gentlest(double part_of_gain) const;
     // One of the settings, or this one, all but ended that segments are sent again.
     bool relieved() const;
     bool relieves(std::uint32_t index) const { return resent_.of_iteration() >= 1 && relieves(candidates_[index]); }

@@ -43,7 +43,7 @@ enum class Method : std::uint8_t {
     X(futile_pairs, 6, 2, 1000, "pairs", "a setting that is not ahead after so many is left for this time")                            \
     X(inflation, 3, 1, 1000, "times", "a call so much longer than the usual one is contention")                                        \
     X(recheck_blocks, 256, 8, 65536, "blocks", "a steady loss shows no signature: one probe after so many OFF blocks that show nothing") \
-    X(calm_percent, 25, 0, 1000, "% of OFF's CV", "an engaged setting whose iterations scatter more still meets time-outs: a gentler one is tried") \
+    X(calm_percent, 30, 0, 1000, "% of OFF's CV", "an engaged setting whose iterations scatter more still meets time-outs: a gentler one is tried") \
     X(refine_blocks, 8, 4, 65536, "blocks", "engaged, before a setting beside it is tried; doubled each time it is not better")  \
     X(timeouts_percent, 25, 0, 100, "% of delays", "more delays than these ended by their deadline alone: permits do not arrive")       \
     X(local_hold_ms, 10, 0, 1000, "ms", "a local hold under window auto: this or one iteration, whichever is longer")                  \

@@ -84,6 +84,10 @@ TEST_F(PermitsTest, TheMembersOfANodeSpeakWithOneVoice) {
     constexpr std::uint32_t local = 4, calls = 50;
     header->communicators[2].size = header->communicators[2].local = local;
     ASSERT_TRUE(server.start());
+    // Ranks are processes, each with a socket of its own; these threads share one, and while one of them opens it the others do without.
+    const PermitCall opening = call(0, 0);
+    ASSERT_TRUE(enter(opening));
+    permit_done(*header, opening);
     std::atomic<std::uint32_t> inside = 0, wrong = 0, timeouts = 0;
     std::atomic<std::uint32_t> turn = 0;
     std::vector<std::thread> ranks;
@@ -105,7 +109,7 @@ TEST_F(PermitsTest, TheMembersOfANodeSpeakWithOneVoice) {
     EXPECT_EQ(wrong, 0u);
     EXPECT_EQ(timeouts, 0u);
     // one request and one done for each call; a repeated request is possible on a busy machine
-    EXPECT_GE(server.counts().received, 2 * calls);
+    EXPECT_GE(server.counts().received, 2 * calls + 2);
     EXPECT_LT(server.counts().received, 4 * calls);
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/io/compute_replay.h"
+#include "policy/report/report.h"
 #include "tests/doubles/paths.h"
 #include "tests/doubles/temporary_folder.h"
 

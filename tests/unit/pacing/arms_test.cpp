@@ -79,7 +79,7 @@ TEST(Arms, SlotsAreAServiceLongAndFitTheWindow) {
     for (int i = 0; i < 8; ++i) off.add(block);
     Setting settings[candidate_limit];
     ASSERT_EQ(candidates_of(Arm::slots, facts, off, Tuning(), settings), 2u);
-    EXPECT_NEAR(static_cast<double>(settings[0].delay_ns), 12e6, 1e4);  // 1.1 times 11 ms, two digits
+    EXPECT_NEAR(static_cast<double>(settings[0].delay_ns), 14e6, 1e4);  // 1.25 times 11 ms, two digits
     EXPECT_EQ(settings[0].cap_ns, 3 * settings[0].delay_ns);
     EXPECT_GT(settings[1].delay_ns, settings[0].delay_ns);
     facts.window_ns = 20'000'000;
@@ -93,8 +93,8 @@ TEST(Arms, ASlotIsWhatOneTakesAloneAndALittle) {
     under.delay_ns = 18'000'000;
     ASSERT_TRUE(slot_of(11e6, under, facts, steady(), Tuning(), to));
     EXPECT_EQ(to.arm, Arm::slots);
-    EXPECT_EQ(to.delay_ns, 12'000'000u);
-    EXPECT_EQ(to.cap_ns, 36'000'000u);
+    EXPECT_EQ(to.delay_ns, 14'000'000u);
+    EXPECT_EQ(to.cap_ns, 42'000'000u);
     // one that is longer than the slot has met another, or a time-out
     under.delay_ns = 10'000'000;
     ASSERT_TRUE(slot_of(60e6, under, facts, steady(), Tuning(), to));
@@ -116,8 +116,8 @@ TEST(Arms, TurnsAreTakenAmongRivals) {
     for (int i = 0; i < 8; ++i) off.add(block);
     Setting settings[candidate_limit];
     ASSERT_EQ(candidates_of(Arm::slots, facts, off, Tuning(), settings), 2u);
-    EXPECT_EQ(settings[0].delay_ns, 11'000'000u);
-    EXPECT_EQ(settings[0].cap_ns, 11'000'000u);
+    EXPECT_EQ(settings[0].delay_ns, 13'000'000u);
+    EXPECT_EQ(settings[0].cap_ns, 13'000'000u);
     ASSERT_EQ(candidates_of(Arm::admit, facts, off, Tuning(), settings), 1u);
     EXPECT_EQ(settings[0].width, 1u);
     facts.rivals = 1;
