@@ -129,13 +129,16 @@ class Summary(unittest.TestCase):
         parts.make("sweep", lambda: SETTINGS)
         for index in range(3):
             rounds = report.rounds(made_up(effects, noise, 40, index), ARMS)
-            parts.make(f"main-{index}", lambda: {"rounds": rounds, "arms": ARMS, "command": "srun bsp", "mean_ms": 100.0})
+            parts.make(f"main-{index}", lambda: {"rounds": rounds, "arms": ARMS, "command": "srun bsp", "mean_ms": 100.0,
+                                                       "tried": [{"setting": "off", "meaning": "without pacing"}, {"setting": "slots:13ms", "meaning": "ours: one after another"}]})
         return summary.of_cell(cell, parts)
 
     def test_a_gain_is_found_and_judged(self):
         with tempfile.TemporaryDirectory() as folder:
             result = self.measured(folder, {"ours": .25, "admit:1": .3, "barrier": -.1}, .1)
         ours = summary.arm(result["rows"], "ours")
+        self.assertEqual(result["found"], ["slots:13ms"] * 3)
+        self.assertEqual(summary.found([]), "not measured")
         self.assertEqual(ours["pairs"], 120)
         self.assertLess(abs(ours["change_percent"] - 25), 6)
         self.assertGreater(ours["change_ci95"][0], 15)

@@ -63,7 +63,7 @@ def of_cell(cell, parts, machine=""):
     law = [parts.load("law")] if parts.load("law") else [pair["ours"] for pair in whole]
     return {"cell": cell.name, "what": cell.what, "fabric": " ".join(cell.fabric_arguments()), "command": main[0]["command"],
             "rows": rows_of(cell.name, main, settings), "twin": rows_of(f"{cell.name}{TWIN}", twin, settings) if twin else [],
-            "whole": whole_rows(cell.name, whole) if whole else [], "law": [part["tried"] for part in law],
+            "whole": whole_rows(cell.name, whole) if whole else [], "law": [part["tried"] for part in law], "found": [found(part.get("tried", [])) for part in main],
             "finished": parts.load("main-done") is not None and (not cell.whole or len(whole) == WHOLE_PAIRS), "load": max(part["load"] for part in main),
             "commit": main[-1].get("commit", ""), "date": time.strftime("%Y-%m-%d", time.gmtime(main[-1]["started"])), "machine": machine}
 
@@ -77,6 +77,11 @@ def engaged_at(trials):
     if not any(trial["ended"] == "engaged" for trial in trials):
         return None
     return min(trial["engaged_at_iteration"] for trial in trials if trial["ended"] in ("engaged", "replaced"))
+
+
+def found(trials):
+    """What `ours` was in a comparison: the setting that the law had found by then."""
+    return next((trial["setting"] for trial in trials if trial["meaning"].startswith("ours: ")), "not measured")
 
 
 def tried(trials):
