@@ -100,7 +100,7 @@ def testbed_table(compared, constants):
     cells = {line["cell"]: line["fitted"] for line in compared}
     lines = ["## Against the pacing benchmark", "",
              *wrapped("The cells of [pacing.md](pacing.md) that the simulator has words for, under the benchmark's own method: the same settings by turns, ours being what the law "
-                      f"finds in the simulation. Two constants for each congestion control were fitted on OFF alone in two cells each ({sum(cells.values())} of {len(cells)}, marked *); bytes, buffers and traffic "
+                      f"finds in the simulation. Two constants for each congestion control were fitted on OFF alone, its mean and CV ({sum(cells.values())} of {len(cells)}, marked *); bytes, buffers and traffic "
                       "of the others follow from their commands. Mean iteration in ms, CV, and the change of throughput against OFF; measured, then simulated."), "",
              "| model | fitted | hash |", "|---|---|---|"]
     for name, (said, hash_) in constants.items():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The cells of the pacing benchmark (docs/results/pacing.json) as the simulator predicts them, under the benchmark's own method: the same arms by turns.
 
-Four constants are fitted, two for each congestion control, on the mean and CV of OFF in two cells each; no arm of any cell, and nothing of the
-other cells, is looked at. What another cell changes is what its command says: bytes, buffer, traffic."""
+Four constants are fitted, two for each congestion control, on the mean and CV of OFF in the cells of CALIBRATION; no arm of any cell, and nothing
+of the other cells, is looked at. What another cell changes is what its command says: bytes, buffer, traffic."""
 import json
 import math
 import os
@@ -15,7 +15,7 @@ import simulate
 
 MEASURED = os.path.join(simulate.REPOSITORY, "docs/results/pacing.json")
 MODELS = {name: os.path.join(simulate.HERE, "models", name + ".toml") for name in ("testbed-bbr", "testbed-reno")}
-CALIBRATION = {"testbed-bbr": ("groups-128k-bbr-60k", "alltoall-256k-bbr-60k"), "testbed-reno": ("groups-128k-reno-16k", "alltoall-256k-reno-60k")}
+CALIBRATION = {"testbed-bbr": ("groups-128k-bbr-60k",), "testbed-reno": ("groups-128k-reno-16k", "alltoall-256k-reno-60k")}
 ARMS = ("off", "paper", "barrier", "ours", "static")
 SEEDS, ITERATIONS = 3, 3000
 NO_CHANGE = 1.0  # per cent: a change below it has no sign
@@ -97,9 +97,9 @@ def predicted(paced, name, model_text, settings):
     return found
 
 
-def measured(file=MEASURED):
+def measured():
     """{cell: {arm: row}} of the cells that are measured."""
-    with open(file, encoding="utf-8") as opened:
+    with open(MEASURED, encoding="utf-8") as opened:
         rows = json.load(opened)["cells"]
     cells = {}
     for row in rows:
@@ -108,7 +108,7 @@ def measured(file=MEASURED):
 
 
 def misfit(paced, model, model_text, cells):
-    """Squared logarithms of OFF's mean and CV, simulated over measured, over the model's two cells."""
+    """Squared logarithms of OFF's mean and CV, simulated over measured, over the model's cells."""
     cost = 0
     for name in CALIBRATION[model]:
         row = simulated(paced, name, model_text, "", seeds=4, iterations=600)["baseline"]
