@@ -8,7 +8,7 @@
 namespace paced::pacing {
 namespace {
 
-constexpr double air = 1.25;                    // of a slot: a shorter one costs a time-out now and then, which one of 13 ms for 11 still does
+constexpr double air = 1.25;                   // of a slot; with a tenth a call in sixty still ran into the next and met a time-out
 constexpr double more_air = 1.5;
 constexpr std::uint64_t least_rate = 125'000;  // bytes/s, 1 Mbit/s: a slower socket stalls for longer than any gain
 constexpr double most_ns = 1e15;               // 11 days: beyond it a double is no duration

@@ -112,7 +112,8 @@ def testbed_table(compared, constants):
         said = "" if line["arm"] == "off" else f"{line['simulated_change']:+.1f} %"
         arm = line["arm"] if line["arm"] != "ours" else f"ours, there {line['simulated_setting']}"
         lines.append(f"| {line['cell']}{'*' if line['fitted'] else ''} | {arm} | {line['mean_ms']:.0f} ({line['cv']:.2f}) | {change} | {line['simulated_ms']:.0f} ({line['simulated_cv']:.2f}) | {said} |")
-    return lines + ["", *wrapped(f"In the cells that nothing was fitted on the median error of the mean iteration is {100 * error:.0f} %. Where the measurement decides it (an interval that leaves out 0, or lies within "
+    held = "" if all(cells.values()) else f"In the cells that nothing was fitted on the median error of the mean iteration is {100 * error:.0f} %. "
+    return lines + ["", *wrapped(f"{held}Where the measurement decides it (an interval that leaves out 0, or lies within "
                                  f"2 %), the sign of the change is right in {right} of {decided}; a change below {testbed.NO_CHANGE:g} % counts as none.")]
 
 

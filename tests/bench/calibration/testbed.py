@@ -15,7 +15,7 @@ import simulate
 
 MEASURED = os.path.join(simulate.REPOSITORY, "docs/results/pacing.json")
 MODELS = {name: os.path.join(simulate.HERE, "models", name + ".toml") for name in ("testbed-bbr", "testbed-reno")}
-CALIBRATION = {"testbed-bbr": ("groups-128k-bbr-60k",), "testbed-reno": ("groups-128k-reno-16k", "alltoall-256k-reno-60k")}
+CALIBRATION = {"testbed-bbr": ("groups-128k-bbr-60k",), "testbed-reno": ("groups-128k-reno-16k",)}
 ARMS = ("off", "paper", "barrier", "ours", "static")
 SEEDS, ITERATIONS = 3, 3000
 NO_CHANGE = 1.0  # per cent: a change below it has no sign
