@@ -18,6 +18,9 @@ namespace paced::test {
 enum class Mpi { open_mpi, mpich };
 std::string name_of(Mpi mpi);  // as in the programs' names: "openmpi"
 bool is_installed(Mpi mpi);
+// Did both jobs end alike? MPICH's launcher kills the ranks that are left when the first one fails, and answers sometimes with that one's code,
+// sometimes with that of a rank that it killed.
+bool ended_alike(Mpi mpi, int exit_code, int other);
 
 struct Outcome {
     int exit_code = -1;
