@@ -65,6 +65,7 @@ void Call::open_record() {
             store(record_->sequence_low, sequence);
             store(record_->operation, operation_);
             store_release(record_->arrival_ns, arrival_ns_);
+            confirm_record();
         }
     } else {
         fetch_add(process_->slot->rank.unpaid, std::uint64_t{1});
@@ -75,6 +76,17 @@ void Call::open_record() {
         add(shared.calls_by_operation[operation_], 1u);
         store_release(shared.calls, sequence + 1);
     }
+}
+
+// This thread may have been asleep between asking whose the block is and writing, and have written into a record that by then
+// was another call's: then it is nobody's. Its writes are older than this question, and whoever owns the block now either
+// writes all of the record after them or loses it: a record may be lost, and is never two calls' in one. (Of the processor's
+// own reordering a sleep leaves nothing.)
+void Call::confirm_record() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(load(*owner_) == tag_, 1)) return;
+    store_release(record_->arrival_ns, std::uint64_t{0});
+    record_ = nullptr;
 }
 
 void Call::returned() {
@@ -125,6 +137,7 @@ void Call::finish(std::uint64_t bytes) {
     if (record_ == nullptr || load(*owner_) != tag_) return;
     store(record_->bytes, bytes);
     store_release(record_->completion_ns, completion_ns_);
+    confirm_record();
 }
 
 void Call::release(const Tracked& tracked) {

@@ -53,6 +53,7 @@ public:
 
 private:
     void open_record();
+    void confirm_record();
 
     Process* process_;
     Tracked* tracked_;

@@ -53,6 +53,7 @@ std::uint64_t Follower::clock_interval() const { return settings_.has_tree() ? c
 
 void Follower::run() {
     if (branch_ != nullptr) branch_->begin();
+    const std::uint64_t started_ns = now_ns();
     backoff_ns_ = first_backoff_ns;
     while (!load_acquire(stopping_)) {
         const std::uint64_t now = now_ns();
@@ -83,7 +84,12 @@ void Follower::run() {
     }
     children_.close();
     parent_.close();
-    if (!leader_.is_open() && !connect(now_ns() + connect_limit_ns)) return;
+    // A job may be over before the leader has come to listen; one that was not there in the first second is not waited for.
+    while (!leader_.is_open() && !connect(now_ns() + connect_limit_ns)) {
+        if (now_ns() > started_ns + connect_limit_ns) return;
+        const timespec moment{0, 10'000'000};
+        nanosleep(&moment, nullptr);
+    }
     delivered_ = deliver(limit);
     leader_.close();
 }

@@ -79,6 +79,30 @@ void round_trip(PretendedJob& job, std::uint32_t epoch) {
     EXPECT_EQ(block.wait_ns, size * 1000u);
 }
 
+// A job of a few milliseconds: the other node is at its end before the leader's thread has come to listen.
+TEST(PacingExchange, AFollowerAtItsEndWaitsForALeaderThatIsStillToListen) {
+    PretendedJob job(2);
+    job.nodes[1]->start_follower();
+    std::thread ending([&] { job.nodes[1]->stop(); });
+    std::this_thread::sleep_for(300ms);
+    job.nodes[0]->start_leader(job.conductor);
+    job.nodes[0]->stop();
+    ending.join();
+    EXPECT_TRUE(job.nodes[1]->delivered());
+    EXPECT_EQ(job.nodes[0]->leader().missing(), 0u);
+}
+
+// A leader that was not there for all of a longer job will not come: its end is not held up.
+TEST(PacingExchange, AFollowerAtItsEndDoesNotWaitForALeaderThatNeverCame) {
+    PretendedJob job(2);
+    job.nodes[1]->start_follower();
+    std::this_thread::sleep_for(1200ms);
+    const auto before = std::chrono::steady_clock::now();
+    job.nodes[1]->stop();
+    EXPECT_LT(std::chrono::steady_clock::now() - before, 300ms);
+    EXPECT_FALSE(job.nodes[1]->delivered());
+}
+
 TEST(PacingExchange, OneNodeLeadsItselfWithoutANetwork) {
     PretendedJob job(1);
     job.nodes[0]->settings.ports[0] = '\0';

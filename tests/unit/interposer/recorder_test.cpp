@@ -107,7 +107,8 @@ TEST(Recorder, ForkedChildIsNotEngaged) {
 }
 
 // Eight threads, each on a communicator of its own, with far more calls than there is room for. Whatever is there
-// afterwards is right: each record is that of its communicator and sequence number, and bears its bytes.
+// afterwards is right: each record is that of its communicator and sequence number, and bears its bytes. A thread that was
+// interrupted in the midst of writing while its block was given away may cost one record of another's.
 TEST(Recorder, ThreadsThatTakeBlocksFromOneAnother) {
     const segment::Slot& slot = test::engage_with_fake_mpi();
     constexpr int threads = 8;
@@ -125,6 +126,7 @@ TEST(Recorder, ThreadsThatTakeBlocksFromOneAnother) {
         });
     for (auto& thread : running) thread.join();
     std::map<std::uint64_t, std::size_t> blocks;
+    std::size_t lost = 0;
     for (int place = 0; place < 64; ++place) {
         if (slot.owners[place] == 0) continue;
         const segment::Communicator& communicator = slot.communicators[segment::communicator_of(slot.owners[place])];
@@ -136,12 +138,16 @@ TEST(Recorder, ThreadsThatTakeBlocksFromOneAnother) {
         EXPECT_EQ(block % communicator.stride, 0u);
         for (std::uint64_t i = 0; i < 256 && block * 256 + i < calls; ++i) {
             const segment::Record& record = slot.blocks[place][i];
-            ASSERT_GT(record.arrival_ns, 0u);
+            if (record.arrival_ns == 0) {
+                ++lost;
+                continue;
+            }
             ASSERT_GE(record.completion_ns, record.arrival_ns);
             ASSERT_EQ(record.sequence_low, block * 256 + i);
             ASSERT_EQ(record.bytes, bytes_of_id[communicator.id]);
         }
     }
+    EXPECT_LE(lost, static_cast<std::size_t>(threads));
     EXPECT_EQ(blocks.size(), static_cast<std::size_t>(threads));
 }
 
