@@ -88,8 +88,9 @@ between() {
 
 @test "MPICH's two ranks meet on the fabric" {
   # nodes with a declared topology have no list of UCX's own (lifecycle.bats looks at one that has)
-  run run_in ctl env UCX_NET_DEVICES=fab0 UCX_LOG_LEVEL=info srun -N2 --mpi=pmi2 ./probe.mpich sum
-  [[ $output == *"sum 2 of 2"* && $output == *tcp/fab0* && $output != *tcp/eth0* ]]
+  both_mpich --export=ALL,UCX_NET_DEVICES=fab0,UCX_LOG_LEVEL=info -N2 ./probe.mpich sum
+  said=$out$err
+  [[ $said == *"sum 2 of 2"* && $said == *tcp/fab0* && $said != *tcp/eth0* ]] || { echo "$said"; return 1; }
 }
 
 @test "traffic stays on the fabric and offloads are off there" {

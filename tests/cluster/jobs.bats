@@ -250,10 +250,10 @@ int main(void) { int r; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_B
 }
 
 @test "MPICH" {
-  both run_in ctl srun -N2 --mpi=pmi2 "${short[@]/%bsp/bsp_mpich}"
+  both_mpich -N2 "${short[@]/%bsp/bsp_mpich}"
   same "$code" 0
   plain=$out
-  both run_in ctl srun -N2 --mpi=pmi2 --paced-fabric=observe --paced-fabric-report="summary,$work/report.json" "${short[@]/%bsp/bsp_mpich}"
+  both_mpich -N2 --paced-fabric=observe --paced-fabric-report="summary,$work/report.json" "${short[@]/%bsp/bsp_mpich}"
   same "$code" 0
   same "$out" "$plain"
   has_report "$err" '[0-9]+\.0' '2 ranks on 2 nodes'
