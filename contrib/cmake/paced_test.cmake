@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # How tests are declared.
 #
-#   paced_add_test(NAME duration SOURCES duration_test.cpp LIBRARIES paced_base [LABEL unit] [TIMEOUT 60]
+#   paced_add_test(NAME duration SOURCES duration_test.cpp LIBRARIES paced_base [LABEL unit] [TIMEOUT 180]
 #                  [DEPENDS paced] [LOCK name])
 #     A GoogleTest program, target `test_NAME`; every TEST in it becomes one test of ctest. LABEL is by default
 #     the first folder below tests/ (unit, topology, config, ...). DEPENDS: targets that the test runs; the
 #     definition PACED_FABRIC_BIN_DIR says where they are. LOCK: what they share, so that they run one by one.
-#   paced_add_script_test(NAME spank_exports COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/exports.sh [LABEL abi] [TIMEOUT 60])
+#   paced_add_script_test(NAME spank_exports COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/exports.sh [LABEL abi] [TIMEOUT 180])
 #     Any other command. Exit code 77 means skipped; the last line then says why.
 #
 # Tests see these definitions: PACED_FABRIC_SOURCE_DIR (the repository), PACED_FABRIC_BIN_DIR and
@@ -41,7 +41,7 @@ function(paced_add_test)
     paced_test_label(arg_LABEL)
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 60)
+    set(arg_TIMEOUT 180)
   endif()
   if(arg_LOCK)
     set(lock RESOURCE_LOCK ${arg_LOCK})
@@ -70,7 +70,7 @@ function(paced_add_script_test)
     paced_test_label(arg_LABEL)
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 60)
+    set(arg_TIMEOUT 180)
   endif()
   add_test(NAME ${arg_LABEL}.${arg_NAME} COMMAND ${arg_COMMAND})
   set_tests_properties(${arg_LABEL}.${arg_NAME} PROPERTIES

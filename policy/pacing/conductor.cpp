@@ -24,8 +24,8 @@ Conductor::Conductor(const Tuning& tuning, std::uint64_t window_ns, std::uint64_
 
 void Conductor::block(const BlockSummary& block) {
     Communicator* const known = find(block.communicator);
-    if (known == nullptr || known->in_class < 0 || block.epoch < known->next.epoch || block.epoch > last_epoch(known->next)) return;
-    BlockSummary& place = known->block[block.epoch - known->next.epoch];
+    if (known == nullptr || known->in_class < 0 || block.epoch < known->now.epoch || block.epoch > last_epoch(known->now)) return;
+    BlockSummary& place = known->block[block.epoch - known->now.epoch];
     if (place.epoch == 0) place = block;
 }
 
@@ -46,11 +46,48 @@ void Conductor::finish() {
     }
 }
 
-std::uint64_t Conductor::Communicator::end_of_half(std::uint32_t half) const { return end_of(half == 0 ? next : pacing::following(next)); }
-
 double Conductor::predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const {
     const double since = now_ns > communicator.heard_ns ? static_cast<double>(now_ns - communicator.heard_ns) : 0;
     return static_cast<double>(communicator.last.calls) + communicator.calls_per_ns * since;
+}
+
+// The iteration at which a directive that is given now is known to all members.
+double Conductor::reached(const Communicator& communicator, std::uint64_t now_ns, std::uint64_t lead) const {
+    return (predicted_calls(communicator, now_ns) + communicator.calls_per_ns * static_cast<double>(lead)) / (communicator.last.period > 0 ? communicator.last.period : 1);
+}
+
+// What runs after the running block, where the law can say so already: it is told along with it.
+void Conductor::announce(std::uint32_t index) {
+    Class& entry = classes_[index];
+    entry.has_then = !entry.over && !entry.left && entry.law.following(entry.then);
+    for (std::uint32_t i = 0; i < count_ && entry.has_then; ++i) {
+        Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index)) continue;
+        member.now.then_skip = entry.then.washout < entry.then.iterations ? entry.then.washout : 0;
+        member.now.then_length = entry.then.iterations - member.now.then_skip;
+        member.now.then = entry.then.setting;
+        member.now.then.domain = member.now.setting.domain;
+        member.told = false;
+    }
+}
+
+// The block that was announced runs, and the one after it follows as closely if all members hear of it in time. Else it is given on its own, later.
+void Conductor::go_on(std::uint32_t index, std::uint64_t now_ns) {
+    Class& entry = classes_[index];
+    bool in_time = true;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        Communicator& member = communicators_[i];
+        if (member.in_class != static_cast<std::int32_t>(index)) continue;
+        member.now = following(member.now);
+        member.block[0] = member.block[1];
+        member.block[1] = BlockSummary();
+        member.passed_ns = member.last.calls >= end_of(member.now) ? now_ns : 0;
+        in_time = in_time && reached(member, now_ns, 2 * lead_ns) + 2 < static_cast<double>(end_of(member.now)) / member.now.period;
+    }
+    entry.running = true;
+    entry.retransmissions = retransmissions_;
+    entry.has_then = false;
+    if (in_time) announce(index);
 }
 
 // All communicators of the class change at the same time, as far as that can be foreseen. Where they count the same iterations it
@@ -58,13 +95,11 @@ double Conductor::predicted_calls(const Communicator& communicator, std::uint64_
 void Conductor::give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns) {
     Class& entry = classes_[index];
     entry.decision = decision;
-    entry.half = 0;
-    entry.has_then = !entry.over && !entry.left && entry.law.following(entry.then);
     double least = INFINITY, most = 0;
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Communicator& member = communicators_[i];
         if (member.in_class != static_cast<std::int32_t>(index)) continue;
-        const double at = (predicted_calls(member, now_ns) + member.calls_per_ns * static_cast<double>(lead_ns)) / (member.last.period > 0 ? member.last.period : 1);
+        const double at = reached(member, now_ns, lead_ns);
         if (at < least) least = at;
         if (at > most) most = at;
     }
@@ -73,36 +108,30 @@ void Conductor::give(std::uint32_t index, const Decision& decision, std::uint64_
         Communicator& member = communicators_[i];
         if (member.in_class != static_cast<std::int32_t>(index)) continue;
         const std::uint64_t period = member.last.period > 0 ? member.last.period : 1;
-        const double own = (predicted_calls(member, now_ns) + member.calls_per_ns * static_cast<double>(lead_ns)) / static_cast<double>(period);
-        const double at = most - least <= common_iterations ? most : own;
+        const double at = most - least <= common_iterations ? most : reached(member, now_ns, lead_ns);
         Directive next;
         next.communicator = member.last.communicator;
         next.from_sequence = (static_cast<std::uint64_t>(std::ceil(at)) + 1) * period;
-        next.epoch = last_epoch(member.next) + 1;
+        next.epoch = last_epoch(member.now) + 1;
         next.period = static_cast<std::uint32_t>(period);
         next.skip = decision.washout < decision.iterations ? decision.washout : 0;
         next.length = decision.iterations - next.skip;
         next.position = positions[member.domain]++;
         next.setting = decision.setting;
         next.setting.domain = static_cast<std::uint8_t>(index * domain_limit + member.domain);
-        if (entry.has_then) {
-            next.then_skip = entry.then.washout < entry.then.iterations ? entry.then.washout : 0;
-            next.then_length = entry.then.iterations - next.then_skip;
-            next.then = entry.then.setting;
-            next.then.domain = next.setting.domain;
-        }
-        member.next = next;
+        member.now = next;
         member.told = false;
         member.block[0] = member.block[1] = BlockSummary();
         member.passed_ns = 0;
     }
     entry.running = true;
     entry.retransmissions = retransmissions_;
+    announce(index);
 }
 
 bool Conductor::is_complete(std::uint32_t index) const {
     for (std::uint32_t i = 0; i < count_; ++i)
-        if (communicators_[i].in_class == static_cast<std::int32_t>(index) && communicators_[i].block[classes_[index].half].epoch == 0) return false;
+        if (communicators_[i].in_class == static_cast<std::int32_t>(index) && communicators_[i].block[0].epoch == 0) return false;
     return true;
 }
 
@@ -112,8 +141,8 @@ bool Conductor::is_lost(std::uint32_t index, std::uint64_t now_ns) const {
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Communicator& member = communicators_[i];
         if (member.in_class != static_cast<std::int32_t>(index) || member.passed_ns == 0) continue;
-        const std::uint64_t beyond = member.last.calls - member.end_of_half(classes_[index].half);
-        if (now_ns > member.passed_ns + lost_ns && beyond > lost_iterations * member.next.period) return true;
+        const std::uint64_t beyond = member.last.calls - end_of(member.now);
+        if (now_ns > member.passed_ns + lost_ns && beyond > lost_iterations * member.now.period) return true;
     }
     return false;
 }
@@ -139,7 +168,7 @@ Observation Conductor::observation(std::uint32_t index) const {
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Communicator& member = communicators_[i];
         if (member.in_class != static_cast<std::int32_t>(index)) continue;
-        const BlockSummary& block = member.block[entry.half];
+        const BlockSummary& block = member.block[0];
         if (block.epoch == 0 || block.members != block.size || block.late > 0 || block.iterations == 0 || block.calls == 0) {
             seen.valid = false;
             continue;
@@ -149,7 +178,7 @@ Observation Conductor::observation(std::uint32_t index) const {
         const double members = block.size;
         ++count;
         iterations += n;
-        ended += static_cast<double>(member.end_of_half(entry.half)) / member.next.period;
+        ended += static_cast<double>(end_of(member.now)) / member.now.period;
         seen.mean_ns += mean;
         seen.log_mean += std::log(mean > 1 ? mean : 1);
         seen.cv += variance > 0 && mean > 0 ? std::sqrt(variance) / mean : 0;
@@ -228,16 +257,8 @@ void Conductor::turn(std::uint32_t index, std::uint64_t now_ns) {
         if (entry.law.is_over()) return end_class(index, now_ns);
         const Ended after = entry.law.account().state;
         if (active_ == static_cast<std::int32_t>(index) && before == Ended::running && after != Ended::running) choose_active(now_ns);
-        const bool goes_on = entry.half == 0 && entry.has_then && decision.setting == entry.then.setting && decision.iterations == entry.then.iterations;
         entry.decision = decision;
-        if (goes_on) {
-            entry.half = 1;
-            entry.running = true;
-            entry.retransmissions = retransmissions_;
-            for (std::uint32_t i = 0; i < count_; ++i)
-                if (communicators_[i].in_class == static_cast<std::int32_t>(index)) communicators_[i].passed_ns = 0;
-            return;
-        }
+        if (entry.has_then && decision.setting == entry.then.setting && decision.iterations == entry.then.iterations) return go_on(index, now_ns);
     }
     // A class that rests while another is probed waits for its turn; one that is engaged goes on.
     if (active_ != static_cast<std::int32_t>(index) && entry.law.account().state != Ended::engaged) return;
@@ -260,7 +281,7 @@ std::uint32_t Conductor::directives(std::uint64_t now_ns, Directive* to, std::ui
     std::uint32_t written = 0;
     for (std::uint32_t i = 0; i < count_ && written < limit; ++i) {
         if (communicators_[i].told) continue;
-        to[written++] = communicators_[i].next;
+        to[written++] = communicators_[i].now;
         communicators_[i].told = true;
     }
     return written;

@@ -81,11 +81,9 @@ private:
         std::int32_t in_class = -1;
         std::uint32_t domain = 0;           // within its class: those that share a leaf, directly or by way of others
         std::uint64_t passed_ns = 0;        // when its calls had passed the end of the running block; 0: not yet
-        bool told = true;                   // `next` has been fetched
-        Directive next;
-        BlockSummary block[2];              // of `next`: what has come back of its one or two blocks; epoch 0: nothing yet
-
-        std::uint64_t end_of_half(std::uint32_t half) const;  // the call at which the first or the second block of `next` ends
+        bool told = true;                   // `now` has been fetched
+        Directive now;                      // the running block, and the one after it where that is known
+        BlockSummary block[2];              // what has come back of these two; epoch 0: nothing yet
     };
     struct Class {
         ClassAccount account;
@@ -95,8 +93,7 @@ private:
         bool left = false;                  // its communicators do something else for now: OFF, and the law waits
         std::uint64_t back_ns = 0;          // left: since when some of them are in its loop again; 0: none
         bool running = false;               // a block is under way
-        std::uint32_t half = 0;             // which of the directive's two
-        Decision decision, then;
+        Decision decision, then;            // of the running block, and of the one that is announced to follow it
         bool has_then = false;
         double service_per_iteration_ns = 0;
         std::uint64_t retransmissions = 0;  // at the block's beginning
@@ -126,6 +123,9 @@ private:
     void find_domains(std::uint32_t index);
     // conductor.cpp
     void give(std::uint32_t index, const Decision& decision, std::uint64_t now_ns);
+    void announce(std::uint32_t index);
+    void go_on(std::uint32_t index, std::uint64_t now_ns);
+    double reached(const Communicator& communicator, std::uint64_t now_ns, std::uint64_t lead_ns) const;
     double predicted_calls(const Communicator& communicator, std::uint64_t now_ns) const;
     bool is_complete(std::uint32_t index) const;
     bool is_lost(std::uint32_t index, std::uint64_t now_ns) const;

@@ -36,7 +36,7 @@ Conductor::Communicator* Conductor::free_place() {
     if (count_ < conducted_limit) return &communicators_[count_++];
     Communicator* oldest = nullptr;
     for (Communicator& one : communicators_)
-        if (one.in_class < 0 && one.next.epoch == 0 && (oldest == nullptr || one.heard_ns < oldest->heard_ns)) oldest = &one;
+        if (one.in_class < 0 && one.now.epoch == 0 && (oldest == nullptr || one.heard_ns < oldest->heard_ns)) oldest = &one;
     return oldest;
 }
 
@@ -64,7 +64,7 @@ void Conductor::progress(const Progress& progress, std::uint64_t now_ns) {
     }
     Class& entry = classes_[known->in_class];
     known->strange = is_same_class(progress, entry.account.signature, entry.account.facts) ? 0 : known->strange + 1;
-    if (entry.running && known->passed_ns == 0 && progress.calls >= known->end_of_half(entry.half)) known->passed_ns = now_ns;
+    if (entry.running && known->passed_ns == 0 && progress.calls >= end_of(known->now)) known->passed_ns = now_ns;
 }
 
 // A law that has begun keeps the communicators it began with, or as many.

@@ -22,8 +22,8 @@ struct Directive {
     std::uint32_t skip = 0;           // first iterations that are not measured
     std::uint32_t position = 0;       // slots: of this communicator among those of its domain
     std::uint32_t length = 0;         // iterations measured after these; then the block is finished, and the setting stays
-    // The block after it where that is decided already, so that nothing lies between the two halves of a pair: its epoch is
-    // the next one. then_length 0: there is none.
+    // The block after it where that is decided already, so that nothing lies between the two: its epoch is the next one. then_length 0: there is
+    // none, or it is told later by the same directive with it (extends()).
     std::uint32_t then_skip = 0, then_length = 0;
     std::uint32_t reserved = 0;
     Setting setting, then;
@@ -43,6 +43,11 @@ constexpr Directive following(const Directive& first) {
     next.then_skip = next.then_length = 0;
     next.then = Setting{};
     return next;
+}
+
+// The same block again, now with the one after it.
+constexpr bool extends(const Directive& later, const Directive& known) {
+    return later.epoch == known.epoch && known.epoch != 0 && end_of(later) == end_of(known) && later.from_sequence == known.from_sequence && known.then_length == 0 && later.then_length > 0;
 }
 
 // A communicator on a node: its local members share the entry. The first of them makes it at its first call.

@@ -59,6 +59,9 @@ Decision Law::second() const {
 bool Law::following(Decision& to) const {
     switch (role_) {
         case Role::first: to = second(); return true;
+        case Role::second:
+            to = ahead_first_;
+            return has_ahead_;
         case Role::off:
             if (phase_ != Phase::baseline || off_.count() + 1 >= tuning_.baseline_blocks) return false;
             to = planned(Setting(), tuning_.block_iterations);
@@ -121,8 +124,8 @@ void Law::learn(const Observation& block) {
         case Role::first:
         case Role::second: {
             const std::uint32_t of = (role_ == Role::first) == pair_.arm_first ? 0 : 1;
-            pair_.blocks[of] = block;
-            pair_.whole[of] = block.iterations + decision_.washout;
+            halves_[of] = block;
+            whole_[of] = block.iterations + decision_.washout;
             if (role_ == Role::second) pair_done();
             break;
         }
@@ -181,7 +184,7 @@ Decision Law::next() {
     switch (phase_) {
         case Phase::probing: return next_pair();
         case Phase::engaged:
-            if (pair_.refining || begin_refining()) return next_pair();
+            if (refining_ || begin_refining()) return next_pair();
             if (engagement_.wants_off()) return run(Role::holdout, engaged_control_, trial_limit, block);
             return run(Role::engaged, engagement_.setting(), engagement_.trial(), block);
         case Phase::fixed: return run(Role::fixed, account_.engaged, 0, block);

@@ -40,8 +40,9 @@ public:
     // The next one. An observation that is invalid, makes no sense or is of another setting than the one decided is forgotten,
     // and its block repeated; too many of them in a row are a fault.
     Decision step(const Observation& observation);
-    // The decision after the running one, where it does not depend on what the running block shows: the second half of a pair. It can then
-    // be given along with the first, and step() will answer it.
+    // The decision after the running one, where it hardly depends on what the running block shows: the second half of a pair, or the next pair's
+    // first. It can then be told before the running block ends, so that nothing lies between the two; step() answers it unless the running
+    // block has changed the law's mind.
     bool following(Decision& to) const;
     // As it is known by now: sockets may be found and looked at, and ranks started, after the class was.
     void surroundings(bool tcp, bool pays_for_waiting, std::uint64_t socket_bytes);
@@ -62,6 +63,12 @@ public:
 private:
     enum class Phase : std::uint8_t { baseline, resting, probing, engaged, fixed, comparing, over };
     enum class Role : std::uint8_t { off, first, second, engaged, holdout, fixed, compared };
+    struct Pair {
+        Setting arm, control;
+        std::uint32_t candidate = 0, trial = 0, control_trial = trial_limit;
+        bool arm_first = false;
+        double least_iterations = 0;
+    };
 
     Decision planned(const Setting& setting, double least_iterations) const;
     Decision second() const;
@@ -81,6 +88,8 @@ private:
     void rest(Ended why);
     bool may_probe(double allowance_blocks) const;
     Decision next_pair();
+    void choose_pair(Pair& pair, std::uint32_t running) const;
+    void look_ahead();
     void pair_done();
     void probe_pair_done(bool severe);
     void add_measured_slot();
@@ -125,15 +134,13 @@ private:
     std::uint64_t rest_left_ = 0, quiet_ = 0;
     double cost_ms_ = 0, cost_noise_ms2_ = 0, cost_pairs_ = 0;
 
-    struct Pair {
-        Setting arm, control;
-        std::uint32_t candidate = 0, trial = 0, control_trial = trial_limit;
-        bool arm_first = false, refining = false;
-        bool gentler = false;             // refining: for less scatter, not for a shorter mean
-        double least_iterations = 0;
-        Observation blocks[2];            // arm, control
-        std::uint32_t whole[2] = {};      // iterations, washout included
-    } pair_;
+    Pair pair_, ahead_;                     // the running one, and the one that is announced to follow it
+    bool has_ahead_ = false;
+    Decision ahead_first_;                // the first half of ahead_
+    bool refining_ = false;               // pairs are of a setting beside the engaged one
+    bool gentler_ = false;                // for less scatter, not for a shorter mean
+    Observation halves_[2];               // of the running pair: arm, control
+    std::uint32_t whole_[2] = {};         // iterations, washout included
 
     Engagement engagement_;
     Setting engaged_control_;             // what its holdouts run under: OFF, but for a phase

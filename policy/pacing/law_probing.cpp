@@ -88,31 +88,55 @@ bool Law::begin_attempt() {
     return false;
 }
 
+// running: the candidate whose pair is under way; candidate_limit: none is.
+void Law::choose_pair(Pair& pair, std::uint32_t running) const {
+    pair.candidate = probe_.choose(running);
+    const Probe::Candidate& candidate = probe_.candidate(pair.candidate);
+    pair.arm = candidate.setting;
+    pair.trial = candidate.trial;
+    pair.control = control_of(candidate.setting, off_);
+    pair.control_trial = trial_limit;
+    pair.least_iterations = candidate.test.count() == 0 ? tuning_.first_pair_iterations : tuning_.block_iterations;
+}
+
+// The pair after the running one, chosen without what that one will show: a pair's iterations need not wait then for a decision's way to all ranks
+// and back, which is a third of them. Any choice that does not know the pair's own outcome keeps the test valid. A setting's first pair is
+// waited for, since it may show that there must not be a second.
+void Law::look_ahead() {
+    has_ahead_ = refining_ || probe_.candidate(pair_.candidate).test.count() > 0;
+    if (!has_ahead_) return;
+    ahead_ = pair_;
+    if (!refining_) choose_pair(ahead_, pair_.candidate);
+    ahead_.arm_first = random_.coin();
+    ahead_first_ = planned(ahead_.arm_first ? ahead_.arm : ahead_.control, ahead_.least_iterations);
+}
+
 Decision Law::next_pair() {
     if (role_ == Role::first) {
         const bool arm = !pair_.arm_first;
         decision_ = second();
         role_ = Role::second;
         trial_ = arm ? pair_.trial : pair_.control_trial;
+        look_ahead();
         return decision_;
     }
-    if (!pair_.refining) {
-        const std::uint32_t index = probe_.choose();
-        const Probe::Candidate& candidate = probe_.candidate(index);
-        pair_.candidate = index;
-        pair_.arm = candidate.setting;
-        pair_.trial = candidate.trial;
-        pair_.control = control_of(candidate.setting, off_);
-        pair_.control_trial = trial_limit;
-        pair_.least_iterations = candidate.test.count() == 0 ? tuning_.first_pair_iterations : tuning_.block_iterations;
+    if (has_ahead_ && (refining_ || probe_.candidate(ahead_.candidate).out == Ended::running)) {
+        pair_ = ahead_;
+        decision_ = ahead_first_;
+        role_ = Role::first;
+        trial_ = pair_.arm_first ? pair_.trial : pair_.control_trial;
+    } else {
+        if (!refining_) choose_pair(pair_, candidate_limit);
+        pair_.arm_first = random_.coin();
+        run(Role::first, pair_.arm_first ? pair_.arm : pair_.control, pair_.arm_first ? pair_.trial : pair_.control_trial, pair_.least_iterations);
     }
-    pair_.arm_first = random_.coin();
-    return run(Role::first, pair_.arm_first ? pair_.arm : pair_.control, pair_.arm_first ? pair_.trial : pair_.control_trial, pair_.least_iterations);
+    has_ahead_ = false;
+    return decision_;
 }
 
 void Law::pair_done() {
-    const Observation &arm = pair_.blocks[0], &control = pair_.blocks[1];
-    const double length = pair_.whole[0], noise_ms = control.mean_ns / 1e6 * length * off_.deviation(arm.iterations) * 1.4142135623730951;
+    const Observation &arm = halves_[0], &control = halves_[1];
+    const double length = whole_[0], noise_ms = control.mean_ns / 1e6 * length * off_.deviation(arm.iterations) * 1.4142135623730951;
     cost_ms_ += (arm.mean_ns - control.mean_ns) / 1e6 * length;
     cost_noise_ms2_ += noise_ms * noise_ms;
     ++cost_pairs_;
@@ -120,7 +144,7 @@ void Law::pair_done() {
     const bool severe = off_.is_severe(arm, tuning_);
     ++account_.trials[pair_.trial].pairs;
     role_ = Role::off;  // the pair is closed
-    if (pair_.refining) {
+    if (refining_) {
         refine_pair_done(control.log_mean - arm.log_mean, severe);
     } else {
         probe_pair_done(severe);
@@ -136,11 +160,14 @@ void Law::write_probe(Trial& trial, const PairTest& test) const {
 }
 
 void Law::probe_pair_done(bool severe) {
-    probe_.add(pair_.candidate, pair_.blocks[0], pair_.blocks[1], severe, tuning_);
+    probe_.add(pair_.candidate, halves_[0], halves_[1], severe, tuning_);
     probe_.write(pair_.candidate, account_.trials[pair_.trial]);
     Ended verdict = probe_.verdict(tuning_);
     if (verdict == Ended::running && !may_probe(tuning_.allowance_blocks)) verdict = Ended::budget;
-    if (verdict != Ended::running) return end_attempt(verdict);
+    if (verdict != Ended::running) {
+        has_ahead_ = false;
+        return end_attempt(verdict);
+    }
     if (probe_.arm() == Arm::slots) add_measured_slot();
 }
 
@@ -199,7 +226,7 @@ void Law::rest(Ended why) {
     if (backoff_ > tuning_.longest_backoff_blocks) backoff_ = tuning_.longest_backoff_blocks;
     quiet_ = 0;
     ++rests_;
-    pair_.refining = false;
+    refining_ = false;
     restless_ = Setting();
 }
 
@@ -210,7 +237,7 @@ void Law::engage(const Setting& setting, std::uint32_t trial, double scale) {
     account_.trials[trial].decided_iteration = account_.trials[trial].engaged_iteration = account_.iterations;
     account_.engaged = setting;
     engaged_control_ = control_of(setting, off_);
-    pair_.gentler = false;
+    gentler_ = false;
     settled_ = false;
 }
 

@@ -53,16 +53,16 @@ bool Law::begin_refining() {
     if (!engagement_.between_cycles() || engagement_.blocks() < refine_wait_) return false;
     Setting proposed;
     const bool calm = is_calm(engagement_.iterations().cv());
-    pair_.gentler = !calm && !pair_.gentler;  // the two questions by turns
-    bool wanted = next_to_engaged(pair_.gentler, proposed);
+    gentler_ = !calm && !gentler_;  // the two questions by turns
+    bool wanted = next_to_engaged(gentler_, proposed);
     if (!wanted && !calm) {
-        pair_.gentler = !pair_.gentler;
-        wanted = next_to_engaged(pair_.gentler, proposed);
+        gentler_ = !gentler_;
+        wanted = next_to_engaged(gentler_, proposed);
     }
     settled_ = !wanted;
     engagement_.forget_blocks();
     if (!wanted || !may_probe(0)) return false;
-    pair_.refining = true;
+    refining_ = true;
     proposed.cap_ns = 0;
     pair_.arm = with_cap(proposed, facts_, off_, tuning_);
     pair_.control = engagement_.setting();
@@ -80,7 +80,7 @@ Ended Law::refine_verdict(bool severe) const {
     if (severe) return Ended::loses;
     const Moments& engaged = engagement_.iterations();
     const double gain = off_.mean_ns() - engaged.mean(), longer = (refined_.mean() - engaged.mean()) / (gain > 0 ? gain : 1);
-    if (pair_.gentler) {
+    if (gentler_) {
         if (refine_.count() >= least_gentler && longer <= (refine_.count() < most_refine ? 0 : given_up) && refined_.cv() < engaged.cv()) return Ended::engaged;
         if (refine_.count() >= 2 && longer > half_lost) return Ended::not_better;
     } else {
@@ -93,15 +93,15 @@ Ended Law::refine_verdict(bool severe) const {
 
 void Law::refine_pair_done(double difference, bool severe) {
     refine_.add(difference);
-    refined_.add(pair_.blocks[0].iterations, pair_.blocks[0].mean_ns, pair_.blocks[0].cv);
+    refined_.add(halves_[0].iterations, halves_[0].mean_ns, halves_[0].cv);
     const Ended verdict = refine_verdict(severe);
     if (verdict == Ended::running) return;
-    pair_.refining = false;
+    refining_ = has_ahead_ = false;
     Trial& trial = account_.trials[pair_.trial];
     write_probe(trial, refine_);
     engagement_.interrupted();
     if (verdict == Ended::engaged) {
-        if (pair_.gentler) restless_ = engagement_.setting();
+        if (gentler_) restless_ = engagement_.setting();
         Trial& replaced = account_.trials[engagement_.trial()];
         replaced.ended = Ended::replaced;
         replaced.decided_iteration = account_.iterations;

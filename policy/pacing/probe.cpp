@@ -72,20 +72,22 @@ bool Probe::is_idle(const Candidate& candidate, bool another_relieves) const {
 }
 
 // Whichever is chosen, and by what of the past, the test of the pair to come stays valid.
-std::uint32_t Probe::choose() const {
+std::uint32_t Probe::choose(std::uint32_t running) const {
     const Ranking ranked = ranking();
+    const auto pairs_of = [&](std::uint32_t i) { return candidates_[i].test.count() + (i == running ? 1u : 0u); };
+    const double all = all_.count() + (running < count_ ? 1.0 : 0.0);
     std::uint32_t chosen = 0;
     double most = -1e300;
     bool one_relieves = false;
     for (std::uint32_t i = 0; i < count_; ++i) {
-        if (candidates_[i].out == Ended::running && candidates_[i].test.count() == 0) return i;
+        if (candidates_[i].out == Ended::running && pairs_of(i) == 0) return i;
         one_relieves = one_relieves || (resent_.of_iteration() >= 1 && relieves(candidates_[i]));
     }
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Candidate& candidate = candidates_[i];
         if (candidate.out != Ended::running || is_idle(candidate, one_relieves)) continue;
-        if (candidate.test.count() < first_pairs) return i;
-        const double bound = ranked.value(candidate) + ranked.deviation * std::sqrt(std::log(all_.count() + 1.0) / candidate.test.count());
+        if (pairs_of(i) < first_pairs) return i;
+        const double bound = ranked.value(candidate) + ranked.deviation * std::sqrt(std::log(all + 1) / pairs_of(i));
         if (bound > most) {
             most = bound;
             chosen = i;

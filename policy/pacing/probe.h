@@ -61,8 +61,8 @@ public:
     // So many may be added later, between two pairs: their parts of the stake are kept for them.
     void reserve(std::uint32_t candidates);
 
-    // The candidate of the next pair.
-    std::uint32_t choose() const;
+    // The candidate of the next pair. running: that of one which is under way, counted as if it were over; candidate_limit: none is.
+    std::uint32_t choose(std::uint32_t running = candidate_limit) const;
     // The pair's outcome; severe: the setting's block was so bad that it is given up.
     void add(std::uint32_t index, const Observation& setting, const Observation& control, bool severe, const Tuning& tuning);
     // Means and CVs of both into the trial.

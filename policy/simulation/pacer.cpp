@@ -317,11 +317,12 @@ void Pacer::finish_block(Paced& paced, const Communicator& communicator, double 
     pacing::BlockSummary sum = pacing::summary_of(paced.blocks[0], paced.id, communicator.members.count, 0);
     for (std::uint32_t i = 1; i < communicator.members.count; ++i) pacing::join(sum, pacing::summary_of(paced.blocks[i], paced.id, communicator.members.count, i));
     show(communicator, sum, now);
-    if (paced.current.then_length == 0 || paced.has_pending) return;
+    if (paced.current.then_length != 0 && !paced.has_pending) follow(paced);
+}
+
+void Pacer::follow(Paced& paced) {
     paced.pending = pacing::following(paced.current);
     paced.has_pending = true;
-    paced.partly_lost = false;
-    paced.known_at = 0;
 }
 
 // At the agents' next look, then with their next summary.
@@ -435,11 +436,18 @@ std::int64_t Pacer::message(const Event& event) {
     switch (message.kind) {
         case Message::Kind::directive: {
             Paced& paced = paced_[message.paced];
-            const std::uint32_t last = paced.has_pending ? paced.pending.epoch : paced.current.epoch;
-            if (message.directive.epoch <= last) break;
+            pacing::Directive& last = paced.has_pending ? paced.pending : paced.current;
+            const bool newer = message.directive.epoch > last.epoch;
+            if (!newer && !extends(message.directive, last)) break;
             const Communicator& communicator = communicators_[paced.communicator];
-            paced.pending = message.directive;
-            paced.has_pending = true;
+            if (newer) {
+                paced.pending = message.directive;
+                paced.has_pending = true;
+            } else {
+                last = message.directive;
+                if (!paced.has_pending && !paced.open) follow(paced);
+            }
+            // where the running block is extended this is about the one after it, which is not begun
             paced.partly_lost = is_partly_lost(communicator);
             paced.known_at = now + to_slowest(communicator) - hops(communicator) * scenario_.pacing.control.latency_s;
             break;

@@ -99,6 +99,7 @@ private:
     void send(double at, const Message& message);
     void start_block(Paced& paced, const Communicator& communicator);
     void finish_block(Paced& paced, const Communicator& communicator, double now);
+    static void follow(Paced& paced);
     void show(const Communicator& communicator, const pacing::BlockSummary& block, double now);
     void meter(Paced& paced, const Communicator& communicator, double end);
     template <class Delay> double hold(Communicator& communicator, double cap, Delay delay);

@@ -91,15 +91,26 @@ bool may_spin(Process& process) {
     return !load(crowded);
 }
 
+void follow(Paced& paced) {
+    paced.pending = following(paced.current);
+    paced.has_pending = true;
+    paced.quiet_version = gate_is_busy;
+}
+
 void take_directive(Paced& paced) {
     Directive found;
     if (!read_directive(*paced.node, found, paced.version)) return;
-    const std::uint32_t last = paced.has_pending ? paced.pending.epoch : paced.current.epoch;
-    if (found.communicator != paced.node->id || !is_newer(found.epoch, last)) return;
+    Directive& last = paced.has_pending ? paced.pending : paced.current;
     if (static_cast<std::uint32_t>(found.setting.arm) >= pacing::arm_count) found.setting = Setting{};
     if (static_cast<std::uint32_t>(found.then.arm) >= pacing::arm_count) found.then_length = 0;
-    paced.pending = found;
-    paced.has_pending = true;
+    if (found.communicator != paced.node->id) return;
+    if (is_newer(found.epoch, last.epoch)) {
+        paced.pending = found;
+        paced.has_pending = true;
+    } else if (extends(found, last)) {
+        last = found;
+        if (!paced.has_pending && !paced.meter.is_open()) follow(paced);  // the block is over here, this may be in time yet
+    }
 }
 
 void start_block(Process& process, Paced& paced, std::uint64_t sequence) {
@@ -246,10 +257,7 @@ void finish_block(Paced& paced) {
     const pacing::RankBlock& block = paced.meter.close();
     if (block.calls != 0 && block.late == 0) paced.shortest_wait_ns = block.shortest_wait_ns;
     show_block(*paced.shown, block);
-    if (paced.current.then_length == 0 || paced.has_pending) return;
-    paced.pending = following(paced.current);
-    paced.has_pending = true;
-    paced.quiet_version = gate_is_busy;
+    if (paced.current.then_length != 0 && !paced.has_pending) follow(paced);
 }
 
 void show_period(Process& process, Paced& paced, std::uint64_t sequence) {

@@ -217,6 +217,72 @@ TEST(Gate, LateDirectivesHoldAtOnceAndAreVoid) {
     EXPECT_EQ(node.shown(0).blocks[0].iterations, 8u);
 }
 
+// Each block may bring the one after it while it runs: none of the calls lies between two.
+TEST(Gate, BlocksFollowAsCloselyAsTheyAreTold) {
+    PacedNode node(1);
+    node.join(0);
+    node.call(0);
+    auto directive = node.directive(Arm::off);
+    directive.length = directive.then_length = 4;
+    write_directive(node.entry(0), directive);
+    for (std::uint32_t epoch = 1; epoch <= 6; ++epoch) {
+        for (int i = 0; i < 4; ++i) node.call(0);
+        ASSERT_EQ(node.shown(0).finished, epoch);
+        const pacing::RankBlock& block = node.shown(0).blocks[epoch % 2];
+        EXPECT_EQ(block.late, 0u);
+        EXPECT_EQ(block.calls, 4u);
+        EXPECT_EQ(block.iterations, 4u);
+        if (epoch % 2 != 0) node.call(0);  // told in the midst of the second block, or just before its first call
+        directive = following(directive);
+        directive.then_length = 4;
+        write_directive(node.entry(0), directive);
+        if (epoch % 2 != 0) {
+            for (int i = 0; i < 3; ++i) node.call(0);
+            ASSERT_EQ(node.shown(0).finished, ++epoch);
+            EXPECT_EQ(node.shown(0).blocks[epoch % 2].late, 0u);
+            directive = following(directive);
+            directive.then_length = 4;
+            write_directive(node.entry(0), directive);
+        }
+    }
+}
+
+// Told between the block's last call and the next one it is in time; a call later it is void, like any other.
+TEST(Gate, WhatIsToldAfterTheBlockFollowsItIfNoCallHasPassed) {
+    for (const std::uint32_t passed : {0u, 1u}) {
+        PacedNode node(1);
+        node.join(0);
+        node.call(0);
+        auto directive = node.directive(Arm::off);
+        directive.length = 4;
+        write_directive(node.entry(0), directive);
+        for (std::uint32_t i = 0; i < 4 + passed; ++i) node.call(0);
+        ASSERT_EQ(node.shown(0).finished, 1u);
+        directive.then_length = 4;
+        write_directive(node.entry(0), directive);
+        for (int i = 0; i < 4; ++i) node.call(0);
+        EXPECT_EQ(node.shown(0).finished, 2u);
+        EXPECT_EQ(node.shown(0).blocks[0].late, passed);
+    }
+}
+
+TEST(Gate, TheSameBlockWithAnotherBeginningOrEndIsNotFollowed) {
+    PacedNode node(1);
+    node.join(0);
+    node.call(0);
+    auto directive = node.directive(Arm::off);
+    directive.length = 4;
+    write_directive(node.entry(0), directive);
+    node.call(0);
+    auto other = directive;
+    ++other.from_sequence;
+    other.then_length = 4;
+    write_directive(node.entry(0), other);
+    for (int i = 0; i < 11; ++i) node.call(0);
+    EXPECT_EQ(node.shown(0).finished, 1u);
+    EXPECT_EQ(node.shown(0).blocks[1].calls, 4u);
+}
+
 TEST(Gate, ABlockEndsWithTheNextDirectiveWhereItHasNoLength) {
     PacedNode node(1);
     node.join(0);

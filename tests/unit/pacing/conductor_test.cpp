@@ -73,19 +73,28 @@ public:
     void deliver(const Directive& directive) {
         for (Member& member : members_) {
             if (member.id != directive.communicator) continue;
+            given.push_back(directive);
+            Directive& last = member.pending.epoch != member.running.epoch ? member.pending : member.running;
+            if (extends(directive, last)) {
+                ++extended;
+                last = directive;
+                // one that has ended already
+                if (&last == &member.running && member.block.iterations == member.running.length) member.pending = following(member.running);
+                continue;
+            }
             if (directive.from_sequence < member.calls) ++late;
             member.pending = directive;
-            given.push_back(directive);
         }
     }
 
     std::vector<Member>& members() { return members_; }
     void rename(std::uint64_t signature) { signature_ = signature; }
 
-    int late = 0;
+    int late = 0, extended = 0, blocks = 0, late_blocks = 0, idle_calls = 0;
     std::vector<Directive> given;
     std::uint64_t paced_calls = 0;
     bool swallow_blocks = false;
+    bool synchronous = false;          // an iteration lasts as long in each group
     std::uint64_t last_agrees_ns = 0;  // before, one node's word about the last group is old
 
 private:
@@ -94,16 +103,22 @@ private:
             member.block = RankBlock{};
             member.block.epoch = member.pending.epoch;
             member.block.late = member.calls > member.pending.from_sequence ? 1 : 0;
+            late_blocks += static_cast<int>(member.block.late);
             member.running = member.pending;
-            member.running.from_sequence = member.calls;
+            ++blocks;
         }
+        if (synchronous) random_.seed(static_cast<std::uint32_t>(member.calls));
         const double took = duration(member.running.setting, random_);
         member.next_ns += took;
         ++member.calls;
         if (member.running.setting.arm != Arm::off) ++paced_calls;
         if (member.running.epoch == 0) return;
         const std::uint64_t done = member.calls - member.running.from_sequence;
-        if (done <= member.running.skip || member.block.iterations == member.running.length) return;
+        if (member.block.iterations == member.running.length) {
+            ++idle_calls;
+            return;
+        }
+        if (done <= member.running.skip) return;
         RankBlock& block = member.block;
         ++block.iterations;
         ++block.calls;
@@ -196,6 +211,29 @@ TEST(Conductor, ParallelGroupsAreOneClassAndChangeTogether) {
         }
         EXPECT_EQ(positions.size(), 4u);
     }
+}
+
+// What the next pair shall be is told while the last one still runs: iterations that nobody measures are few, and no block begins late.
+TEST(Conductor, HardlyACallLiesBetweenTwoBlocksOfProbes) {
+    Tuning tuning;
+    tuning.allowance_blocks = 100;
+    World world(tuning);
+    Job job(4, 2, 7, 1);
+    job.synchronous = true;
+    // time-outs, of which turns take a little: that takes many pairs to show
+    job.duration = [](const Setting& setting, std::mt19937& random) { return 75e6 + (std::bernoulli_distribution(setting.arm == Arm::slots ? 0.2 : 0.3)(random) ? 200e6 : 0); };
+    world.jobs = {&job};
+    world.run_losing(50, 0.1);
+    const int idle_before = job.idle_calls;
+    world.run_losing(300, 0.1);
+    const pacing::Account& account = world.conductor->account(0).account;
+    std::uint32_t pairs = 0;
+    for (std::uint32_t i = 0; i < account.count; ++i) pairs += account.trials[i].pairs;
+    EXPECT_GE(pairs, 10u);
+    EXPECT_GT(job.extended, 20);
+    EXPECT_EQ(job.late_blocks, 0);
+    // 104 where each pair is told after the one before it has been heard of
+    EXPECT_LT(job.idle_calls - idle_before, 60);
 }
 
 // A node on a busy machine may speak a second late, and until then its members seem to disagree.

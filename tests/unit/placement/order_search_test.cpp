@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts that the searches for an order are made of.
-#include <chrono>
+#include <ctime>
 
 #include <gtest/gtest.h>
 
@@ -133,7 +133,7 @@ TEST(FabricGroups, VeryDeepTreesAreBounded) {
     EXPECT_EQ(groups.levels_left_out, 3000 - FabricGroups::most_levels);  // the 3001st is the root
     EXPECT_EQ(groups.leaf_level().name, "leaf");
     EXPECT_EQ(groups.levels.front().size.size(), 2u);
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     for (const char* pattern : {"ring", "tree", "alltoall", "dp=3001"}) {
         const RankOrder order = rank_order(built.fabric, hosts, 1, *config::parse_order(pattern));
         EXPECT_EQ(order.levels.size(), FabricGroups::most_levels);
@@ -150,8 +150,7 @@ TEST(FabricGroups, VeryDeepTreesAreBounded) {
             EXPECT_EQ(entered, 1) << i;
         }
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    EXPECT_LT(seconds, 20);  // on a busy machine, with sanitizers; with all levels it takes minutes
+    EXPECT_LT((std::clock() - start) / CLOCKS_PER_SEC, 20);  // seconds of the processor, with sanitizers; with all levels it takes minutes
 }
 
 TEST(SwapSearch, NeverWorsensAndLeavesTheFirstPosition) {

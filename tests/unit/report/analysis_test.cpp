@@ -2,7 +2,7 @@
 #include "policy/report/analysis.h"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -424,12 +424,12 @@ TEST(Analysis, AMillionRecordsAreQuick) {
     program.nodes = 64;
     program.iterations = 15'625;
     const Trace trace = play(program).trace;
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();  // processor time: a busy machine is no slower a program
     const Report report = analyse(trace, {});
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     EXPECT_EQ(report.communicators[0].matched, 15'625u);
-    EXPECT_LT(took.count(), 20);  // about one on a free core; sanitizers and a busy machine get room
-    RecordProperty("seconds", std::to_string(took.count()));
+    EXPECT_LT(took, 30);  // about one; sanitizers get room
+    RecordProperty("seconds", std::to_string(took));
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy/topology/host_list.h"
 
-#include <chrono>
-
 #include <ctime>
+
 
 #include <gtest/gtest.h>
 
@@ -82,9 +81,9 @@ TEST(HostList, SaysWhatIsWrongAndWhere) {
 TEST(HostList, AHostileListIsRefusedAtOnce) {
     std::string many;
     for (int i = 0; i < 2000; ++i) many += "[0-99999999]";
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     EXPECT_EQ(expand_hosts(many).errors.size(), 1u);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(200));
+    EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC / 5);
 }
 
 TEST(HostList, CompressesInOrder) {
