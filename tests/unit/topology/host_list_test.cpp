@@ -3,7 +3,6 @@
 
 #include <ctime>
 
-
 #include <gtest/gtest.h>
 
 #include "policy/base/text.h"
