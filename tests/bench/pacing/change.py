@@ -32,6 +32,18 @@ def change_percent(off, arm):
     return 100 * (ratio - 1), 100 * (ratio / factor - 1), 100 * (ratio * factor - 1)
 
 
+def unpaired_change_percent(off, arm):
+    """The same where the times are not pairs, since the two cannot take turns in one step: each has its own spread, and Student's t has the
+    freedom of the shorter one, which is on the safe side (Welch has more)."""
+    above, below, fewer = statistics.fmean(off), statistics.fmean(arm), min(len(off), len(arm))
+    ratio = above / below
+    if fewer < 2:
+        return 100 * (ratio - 1), -100.0, math.inf
+    spread = math.sqrt(statistics.variance(off) / len(off) / above**2 + statistics.variance(arm) / len(arm) / below**2)
+    factor = math.exp(t_quantile(fewer - 1) * spread)
+    return 100 * (ratio - 1), 100 * (ratio / factor - 1), 100 * (ratio * factor - 1)
+
+
 def pooled(blocks):
     """(mean, CV) of iterations, from blocks of (iterations, mean, CV): what is within blocks and what is between them."""
     count = sum(n for n, _, _ in blocks)

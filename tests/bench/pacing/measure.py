@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One cell's measurement, part by part:
 
-    sweep         all candidates and off by turns in one step: the best static setting, the best constants of the paper's recipe
+    sweep         all candidates and off by turns in one step, rates in one of their own: the best static setting, the best constants of the
+                  paper's recipe
     main-N        off, paper, barrier, ours, static by turns in one step, another seed each, until the intervals are narrow; before
                   the first round the law looks for the setting of `ours`, in at most 500 iterations, and then beside it in at most 500 more
+    main-rate-N   where the best static setting is a rate: as many rounds of it, in steps of its own; Linux goes on pacing a socket that
+                  once had one, and what took turns with it would be that of paced sockets
     whole-N-ARM   cells for which that is asked: whole runs without and with us, learning included, in random order
     law           the others: a step under the policy as shipped, for what the law tries and where it ends
     twin-N        cells in which an arm gains: as main, with nothing shaped: what of the gain is not the fabric's"""
@@ -17,7 +20,7 @@ import statistics
 import policy
 import report
 from cells import BARRIER, PAPER
-from change import change_percent
+from change import change_percent, unpaired_change_percent
 from cluster import REPOSITORY, Failed
 
 SWEEP_ROUNDS = 8
@@ -42,9 +45,30 @@ def arms_of(settings):
     return {"off": "off", "paper": settings["paper"], "barrier": BARRIER, "ours": "ours", "static": settings["static"]}
 
 
-def best(rounds, candidates):
-    """The setting with the shortest mean block."""
-    return min(candidates, key=lambda arm: statistics.fmean(r[arm][1] for r in rounds))
+def is_rate(setting):
+    return setting.startswith("rate:")
+
+
+def together(settings):
+    """The settings that take turns in one step."""
+    return tuple(setting for setting in dict.fromkeys(arms_of(settings).values()) if not is_rate(setting))
+
+
+def best(blocks):
+    """Of {setting: [ms]} the setting with the shortest mean block."""
+    return min(blocks, key=lambda setting: statistics.fmean(blocks[setting]))
+
+
+def blocks_of(rounds, settings):
+    return {setting: [r[setting][1] for r in rounds] for setting in settings}
+
+
+def change_of(setting, rounds, rate_rounds):
+    """Against off; a rate's rounds are in steps of its own."""
+    off = [r["off"][1] for r in rounds]
+    if is_rate(setting):
+        return unpaired_change_percent(off, [r[setting][1] for r in rate_rounds])
+    return change_percent(off, [r[setting][1] for r in rounds])
 
 
 def widest(rounds, arms):
@@ -67,12 +91,12 @@ class Cell:
 
     def run(self):
         settings = self.sweep()
-        rounds = self.compare("main", self.cell, settings, self.pairs)
+        rounds, rate_rounds = self.compare("main", self.cell, settings, self.pairs)
         if not self.cell.whole:
             self.law()
         elif self.whole_too:
             self.whole()
-        if self.cell.fabric and self.gains(rounds, settings):
+        if self.cell.fabric and any(change_of(setting, rounds, rate_rounds)[1] > 0 for setting in arms_of(settings).values() if setting != "off"):
             self.compare("twin", dataclasses.replace(self.cell, host_rate="", uplink=""), settings, min(self.pairs, TWIN_PAIRS))
 
     # At most, in seconds; what is done already counts nothing.
@@ -92,14 +116,18 @@ class Cell:
 
     def sweep(self):
         def measure():
-            arms = ("off", *self.cell.candidates, *PAPER)
-            rounds = self.comparison("sweep", self.cell, arms, SWEEP_ROUNDS, 101)
-            return rounds | {"static": best(rounds["rounds"], self.cell.candidates), "paper": best(rounds["rounds"], PAPER)}
+            rates = tuple(filter(is_rate, self.cell.candidates))
+            others = tuple(setting for setting in self.cell.candidates if not is_rate(setting))
+            measured = self.comparison("sweep", self.cell, ("off", *others, *PAPER), SWEEP_ROUNDS, 101)
+            blocks = blocks_of(measured["rounds"], others)
+            if rates:
+                measured["rates"] = self.comparison("sweep-rates", self.cell, rates, SWEEP_ROUNDS, 101)
+                blocks |= blocks_of(measured["rates"]["rounds"], rates)
+            return measured | {"static": best(blocks), "paper": best(blocks_of(measured["rounds"], PAPER))}
         return self.part("sweep", measure)
 
     def compare(self, kind, cell, settings, pairs):
-        arms = tuple(dict.fromkeys(arms_of(settings).values()))
-        rounds = []
+        arms, rounds = together(settings), []
         for index in itertools.count():
             stored = self.parts.load(f"{kind}-{index}")
             if not stored and index >= self.seeds and (len(rounds) >= pairs or narrow(rounds, arms)):
@@ -107,8 +135,13 @@ class Cell:
             wanted = min(math.ceil(pairs / self.seeds), FIRST_ROUNDS) if index < self.seeds else self.more(rounds, arms, pairs)
             part = self.part(f"{kind}-{index}", lambda: self.comparison(f"{kind}-{index}", cell, arms, wanted, index + 1))
             rounds += part["rounds"]
+        rate_rounds = []
+        if is_rate(settings["static"]):
+            for index in range(self.seeds):
+                rate_rounds += self.part(f"{kind}-rate-{index}", lambda: self.comparison(f"{kind}-rate-{index}", cell, (settings["static"],),
+                                                                                         math.ceil(len(rounds) / self.seeds), index + 1))["rounds"]
         self.parts.make(f"{kind}-done", lambda: {"pairs": len(rounds), "narrow": narrow(rounds, arms)})
-        return rounds
+        return rounds, rate_rounds
 
     # How many rounds the next step is to bring: an interval narrows with the root of their number. Not so many that much is lost by
     # an interruption, and not so few that the step only learns.
@@ -133,10 +166,6 @@ class Cell:
                 name = f"whole-{index}-{arm}"
                 mode = "--paced-fabric=off" if arm == "off" else "--paced-fabric=pace"
                 self.part(name, lambda: self.step(name, self.cell, policy.ours(), (mode,), self.cell.whole, index + 1))
-
-    def gains(self, rounds, settings):
-        off = [r["off"][1] for r in rounds]
-        return any(change_percent(off, [r[arm][1] for r in rounds])[1] > 0 for arm in arms_of(settings).values() if arm != "off")
 
     def part(self, name, measure):
         if self.parts.load(name) is None:

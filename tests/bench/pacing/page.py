@@ -18,9 +18,9 @@ iterations, within blocks and between them.
 - **ours**: the law of `policy/pacing`.
 - **static**: of several fixed settings the best in the sweep, as one who knew the fabric would set it.
 
-A rate stays: Linux goes on pacing a socket that once had one, which spreads its bursts. Where the static setting or ours is a rate, the
-other arms of that step, off too, are those of paced sockets: in groups-128k-reno-16k off took 137 ms beside `admit:2` and 120 beside
-`rate:25mbit`, and ours gained 63 (version 863eb8a) and 31 %. A job that never tries a rate is not concerned; whole runs show it.
+A rate stays: Linux goes on pacing a socket that once had one, which spreads its bursts and would make off another measurement. A static
+setting that is a rate is therefore measured in steps of its own; its change is against off of the others, unpaired. Where `ours` has found a rate
+(see below) the other arms of that step, off too, are those of paced sockets from then on.
 
 Written by `tests/bench/pacing/run --page`, which keeps cells of earlier calls: the whole table takes some hours. Each names the
 version that it was measured with. On {machine}."""

@@ -8,7 +8,7 @@ import time
 
 import cells
 from change import change_percent, pooled, quantile
-from measure import LEARN_ITERATIONS, WHOLE_PAIRS, arms_of
+from measure import LEARN_ITERATIONS, WHOLE_PAIRS, arms_of, change_of, is_rate
 from report import Unusable
 
 ARMS = ("off", "paper", "barrier", "ours", "static")
@@ -16,19 +16,22 @@ CLIFF_CV = 0.5  # of off: from here on there must be something to gain
 TWIN, WHOLE = "-unshaped", "-whole"  # of a cell's name in the rows
 
 
-def rows_of(cell, parts, settings):
+def rows_of(cell, parts, rate_parts, settings):
     """From comparison steps: one row for each arm."""
-    arms, rounds = arms_of(settings), [r for part in parts for r in part["rounds"]]
-    off = [r["off"][1] for r in rounds]
+    rounds, rate_rounds = ([r for part in some for r in part["rounds"]] for some in (parts, rate_parts))
     rows = []
-    for arm, setting in arms.items():
-        blocks = [r[setting] for r in rounds]
+    for arm, setting in arms_of(settings).items():
+        if is_rate(setting) and not rate_rounds:
+            continue
+        apart = is_rate(setting)
+        blocks = [r[setting] for r in (rate_rounds if apart else rounds)]
         mean, cv = pooled(blocks)
         times = [block[1] for block in blocks]
-        change, low, high = (0.0, 0.0, 0.0) if arm == "off" else change_percent(off, times)
-        rows.append({"cell": cell, "arm": arm, "setting": setting, "pairs": len(rounds), "mean_ms": mean, "cv": cv, "p50_ms": quantile(times, .5),
+        change, low, high = (0.0, 0.0, 0.0) if arm == "off" else change_of(setting, rounds, rate_rounds)
+        seeds = zip(parts, rate_parts if apart else parts)
+        rows.append({"cell": cell, "arm": arm, "setting": setting, "pairs": len(blocks), "mean_ms": mean, "cv": cv, "p50_ms": quantile(times, .5),
                      "p99_ms": quantile(times, .99), "change_percent": change, "change_ci95": [low, high],
-                     "seeds": [0.0 if arm == "off" else change_percent([r["off"][1] for r in p["rounds"]], [r[setting][1] for r in p["rounds"]])[0] for p in parts]})
+                     "seeds": [0.0 if arm == "off" else change_of(setting, p["rounds"], q["rounds"])[0] for p, q in seeds]})
     return rows
 
 
@@ -62,7 +65,8 @@ def of_cell(cell, parts, machine=""):
     whole = [pair for pair in whole if all(pair.values())]
     law = [parts.load("law")] if parts.load("law") else [pair["ours"] for pair in whole]
     return {"cell": cell.name, "what": cell.what, "fabric": " ".join(cell.fabric_arguments()), "command": main[0]["command"],
-            "rows": rows_of(cell.name, main, settings), "twin": rows_of(f"{cell.name}{TWIN}", twin, settings) if twin else [],
+            "rows": rows_of(cell.name, main, stored(parts, "main-rate"), settings),
+            "twin": rows_of(f"{cell.name}{TWIN}", twin, stored(parts, "twin-rate"), settings) if twin else [],
             "whole": whole_rows(cell.name, whole) if whole else [], "law": [part["tried"] for part in law], "found": [found(part.get("tried", [])) for part in main],
             "finished": parts.load("main-done") is not None and (not cell.whole or len(whole) == WHOLE_PAIRS), "load": max(part["load"] for part in main),
             "commit": main[-1].get("commit", ""), "date": time.strftime("%Y-%m-%d", time.gmtime(main[-1]["started"])), "machine": machine}
@@ -116,7 +120,7 @@ def targets(results):
             if when:
                 said = ", ".join("not" if at is None else f"{at}" for at in when)
                 say(f"engages within {LEARN_ITERATIONS} iterations", said, all(at is not None and at <= LEARN_ITERATIONS for at in when))
-        elif off["cv"] >= CLIFF_CV and static["change_ci95"][0] > 0:
+        elif off["cv"] >= CLIFF_CV and static and static["change_ci95"][0] > 0:
             share = gain / static["change_percent"]
             say("60 % or more of the best static setting's gain", f"{100 * share:.0f} %", share >= .6)
         if cell.name == "polling":
