@@ -134,7 +134,7 @@ private:
     std::uint64_t rest_left_ = 0, quiet_ = 0;
     double cost_ms_ = 0, cost_noise_ms2_ = 0, cost_pairs_ = 0;
 
-    Pair pair_, ahead_;                     // the running one, and the one that is announced to follow it
+    Pair pair_, ahead_;                   // the running one, and the one that is announced to follow it
     bool has_ahead_ = false;
     Decision ahead_first_;                // the first half of ahead_
     bool refining_ = false;               // pairs are of a setting beside the engaged one

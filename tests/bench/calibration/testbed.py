@@ -17,7 +17,7 @@ MEASURED = os.path.join(simulate.REPOSITORY, "docs/results/pacing.json")
 MODELS = {name: os.path.join(simulate.HERE, "models", name + ".toml") for name in ("testbed-bbr", "testbed-reno")}
 CALIBRATION = {"testbed-bbr": ("groups-128k-bbr-60k",), "testbed-reno": ("groups-128k-reno-16k",)}
 ARMS = ("off", "paper", "barrier", "ours", "static")
-SEEDS, ITERATIONS = 3, 3000
+SEEDS, ITERATIONS = 3, 20000
 NO_CHANGE = 1.0  # per cent: a change below it has no sign
 
 LOSS = '\n[[work.traffic]]\noperation = "allreduce"\nalgorithm = "tree"\nbytes = "8B"\n'
